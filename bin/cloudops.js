@@ -15,7 +15,9 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
   try {
     node = fileURLToPath(new URL('bin/node', `file://${require.resolve('node/package.json')}`))
   } catch {
-    process.stderr.write('cloudops needs Node 24: run `npm ci` first, which installs it beside the service.\n')
+    process.stderr.write(
+      'cloudops needs Node 24: run `npm ci` first, which installs it beside the service.\n',
+    )
     process.exit(1)
   }
   const child = spawn(node, [fileURLToPath(main), ...process.argv.slice(2)], { stdio: 'inherit' })

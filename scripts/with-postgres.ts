@@ -73,7 +73,9 @@ function run(program: string, programArgs: string[]): void {
 function findBinaries(): string | undefined {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : []
   const debian = versions.sort((a, b) => Number(b) - Number(a)).map(v => `/usr/lib/postgresql/${v}/bin`)
-  return [...(process.env.PATH ?? '').split(':'), ...debian].find(dir => dir && existsSync(join(dir, 'initdb')))
+  return [...(process.env.PATH ?? '').split(':'), ...debian].find(
+    dir => dir && existsSync(join(dir, 'initdb')),
+  )
 }
 
 function accountOf(name: string): { uid: number; gid: number } {
