@@ -1,0 +1,129 @@
+// The HTTP application as a value: it never listens. Tests inject into the same app that production listens with.
+import { randomUUID } from 'node:crypto'
+import cookie from '@fastify/cookie'
+import cors from '@fastify/cors'
+import helmet from '@fastify/helmet'
+import rateLimit from '@fastify/rate-limit'
+import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type { Context } from './context.ts'
+import { deadLetterRoutes } from './features/dead-letters/index.ts'
+import { healthRoutes } from './features/health/index.ts'
+import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
+import { sessionRoutes } from './features/session/index.ts'
+import { AppError } from './kernel/errors.ts'
+import type { Door } from './kernel/http/authenticate.ts'
+import { authenticate } from './kernel/http/authenticate.ts'
+import { installGuards } from './kernel/http/guards.ts'
+import { installOpenapi } from './kernel/http/openapi.ts'
+import { originRule } from './kernel/http/origins.ts'
+import { answer, installProblems } from './kernel/http/problems.ts'
+import { installRequestLog } from './kernel/http/request-log.ts'
+import { sessionKey } from './kernel/http/session-cookie.ts'
+import { parseStrictJson } from './kernel/http/strict-json.ts'
+import { answerUnreadable } from './kernel/http/unreadable.ts'
+import { validatorCompiler } from './kernel/http/validation.ts'
+import { tokenVerifier } from './kernel/http/verify-token.ts'
+
+const LARGEST_BODY = 1024 * 1024
+const SLOWEST_REQUEST_MS = 30_000
+const EXPOSED_HEADERS = [
+  'Link',
+  'Location',
+  'Retry-After',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'X-Request-Id',
+]
+
+export async function buildApp(ctx: Context): Promise<FastifyInstance> {
+  const { config } = ctx
+  const production = config.NODE_ENV === 'production'
+  const door = doorOf(ctx)
+
+  const app = fastify({
+    loggerInstance: ctx.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: LARGEST_BODY,
+    requestTimeout: SLOWEST_REQUEST_MS,
+    connectionTimeout: 0,
+    keepAliveTimeout: 72_000,
+    // A stopping process still answers what reaches it; it says `Connection: close` with every answer.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestIdHeader: false,
+    genReqId: request => requestId(request.headers['x-request-id']),
+    routerOptions: { maxParamLength: 1024 },
+    frameworkErrors: (error, request, reply) => {
+      // An address that cannot be read is an unknown path: strangers are not told even that.
+      authenticate(request, door).then(
+        () => answer(error, request, reply),
+        refused => answer(refused, request, reply),
+      )
+    },
+    clientErrorHandler: answerUnreadable,
+  })
+
+  app.setValidatorCompiler(validatorCompiler())
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) => parseStrictJson(body),
+  )
+
+  await app.register(cookie, { secret: sessionKey(config.SECRET_KEY, config.SESSION_SIGNING_SALT) })
+  await app.register(helmet, {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    },
+    hsts: production && { maxAge: 31_536_000, includeSubDomains: true },
+  })
+  installRequestLog(app, ctx.metrics)
+  await app.register(cors, {
+    origin: (origin, done) => done(null, door.originAllowed(origin)),
+    credentials: true,
+    exposedHeaders: EXPOSED_HEADERS,
+    maxAge: 600,
+  })
+  installGuards(app, door)
+  await app.register(rateLimit, {
+    global: config.RATE_LIMIT_PER_MINUTE > 0,
+    max: config.RATE_LIMIT_PER_MINUTE || 1,
+    timeWindow: 60_000,
+    enableDraftSpec: true,
+    keyGenerator: ({ caller, ip }) => (caller ? `${caller.tenantId}\n${caller.sub}` : ip),
+    errorResponseBuilder: (_request, { after }) =>
+      new AppError('rate_limited', 'rate_limited', `Too many requests. Go on in ${after}.`),
+  })
+  installProblems(app)
+  await installOpenapi(app, ctx.version)
+
+  await app.register(healthRoutes(ctx, ctx.version))
+  await app.register(sessionRoutes(door, production))
+  await app.register(scheduledTaskRoutes(ctx))
+  await app.register(deadLetterRoutes(ctx))
+  return app
+}
+
+function doorOf({ config, clock }: Context): Door {
+  return {
+    verifyToken: tokenVerifier({
+      secrets: config.JWT_SECRET,
+      issuer: config.JWT_ISSUER,
+      audience: config.JWT_AUDIENCE,
+      tenantClaim: config.JWT_TENANT_CLAIM,
+      roleClaim: config.JWT_ROLE_CLAIM,
+      clock,
+    }),
+    // Filled by the API keys feature; until then no key is good.
+    verifyApiKey: async () => null,
+    originAllowed: originRule(config.DEV_ORIGIN, config.ALLOWED_ORIGIN_DOMAIN),
+  }
+}
+
+/** A caller's own request id is kept when it is harmless, so that its log and ours can be read together. */
+function requestId(header: string | string[] | undefined): string {
+  return typeof header === 'string' && /^[A-Za-z0-9_-]{8,64}$/.test(header) ? header : randomUUID()
+}

@@ -1,0 +1,35 @@
+// What a command of the command line is, and the exit codes it may end with.
+import type { ParseArgsConfig } from 'node:util'
+
+export interface Command {
+  /** What may follow the command's name, as the help shows it. */
+  usage: string
+  summary: string
+  /** More than the summary, for the command's own help. */
+  details?: string
+  options?: ParseArgsConfig['options']
+  run(args: Arguments): Promise<void>
+}
+
+export interface Arguments {
+  positionals: string[]
+  options: Record<string, string | boolean | (string | boolean)[] | undefined>
+}
+
+export const EXIT = { failure: 1, usage: 2 } as const
+
+/** Something the person at the terminal can put right; shown without a stack. */
+export class CommandError extends Error {
+  exitCode: number
+  constructor(message: string, exitCode: number = EXIT.failure) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+export const usageError = (message: string) => new CommandError(message, EXIT.usage)
+
+export function text(options: Arguments['options'], name: string): string | undefined {
+  const value = options[name]
+  return typeof value === 'string' ? value : undefined
+}

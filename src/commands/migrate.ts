@@ -1,0 +1,53 @@
+// cloudops migrate [status]
+import { loadConfig } from '../config.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { migrate as applyMigrations, migrationStatus } from '../kernel/db/migrations.ts'
+import { open, waitUntilReachable } from '../kernel/db/open.ts'
+import { createLog } from '../kernel/log.ts'
+import { createMetrics } from '../kernel/metrics.ts'
+import { createJobs } from '../kernel/queue/jobs.ts'
+import { type Command, CommandError, usageError } from './command.ts'
+import { print, table } from './terminal.ts'
+
+export const migrate: Command = {
+  usage: '[status]',
+  summary: 'Apply pending database migrations, or show their status.',
+  details:
+    'Every process does the same at its start, under a lock. `status` exits with 1 while any is pending or was edited.',
+  async run({ positionals: [action, ...rest] }) {
+    if ((action !== undefined && action !== 'status') || rest.length > 0)
+      throw usageError('migrate takes nothing, or `status`')
+    const { config } = loadConfig()
+    const log = createLog('warn')
+    const engine = await open({ url: config.DATABASE_URL, poolSize: 2, dataDir: config.DATA_DIR, log })
+    try {
+      await waitUntilReachable(engine, log, 10_000)
+      if (action === 'status') return await status()
+      const applied = await applyMigrations(engine, systemClock)
+      // The queue keeps its own tables, with migrations of its own.
+      const jobs = createJobs({ engine, log, metrics: createMetrics(), worker: false })
+      await jobs.start()
+      await jobs.stop(1_000)
+      for (const { version, name } of applied) print(`applied ${number(version)} ${name}`)
+      print(
+        applied.length === 0 ? 'Nothing to apply: the database is up to date.' : `${applied.length} applied.`,
+      )
+    } finally {
+      await engine.close()
+    }
+
+    async function status(): Promise<void> {
+      const rows = await migrationStatus(engine)
+      print(
+        table(
+          ['NUMBER', 'NAME', 'STATE', 'APPLIED AT'],
+          rows.map(row => [number(row.version), row.name, row.state, row.applied_at ?? '']),
+        ),
+      )
+      const open = rows.filter(row => row.state === 'pending' || row.state === 'edited').length
+      if (open > 0) throw new CommandError(`${open} of ${rows.length} migrations are pending or were edited.`)
+    }
+  },
+}
+
+const number = (version: number) => String(version).padStart(4, '0')

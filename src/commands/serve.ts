@@ -1,0 +1,37 @@
+// cloudops serve, api, worker
+import { loadConfig } from '../config.ts'
+import { type Parts, start, stopOnSignals } from '../serve.ts'
+import type { Command } from './command.ts'
+import { paint, print } from './terminal.ts'
+import { developmentToken } from './token.ts'
+
+const serveParts = (summary: string, parts: Parts): Command => ({
+  usage: '',
+  summary,
+  details: 'Configured by environment variables; `cloudops config` shows them. Stops on SIGTERM or Ctrl-C.',
+  async run() {
+    const { config, sources } = loadConfig()
+    const running = await start(config, parts)
+    stopOnSignals(running)
+    if (config.NODE_ENV !== 'production' && running.url && sources.JWT_SECRET === 'generated') {
+      await welcome(running.url, running.managementUrl, await developmentToken(config))
+    }
+  },
+})
+
+export const serve = serveParts('Run the API and the worker in one process.', { api: true, worker: true })
+export const api = serveParts('Run the API alone.', { api: true, worker: false })
+export const worker = serveParts('Run the worker alone: jobs and schedules.', { api: false, worker: true })
+
+/** The first thing a newcomer sees: where it is, and a call that works as pasted. */
+async function welcome(url: string, managementUrl: string | undefined, token: string): Promise<void> {
+  print()
+  print(paint('bold', `Cloud Operations Service at ${url}`))
+  if (managementUrl) print(`API reference: ${managementUrl}/docs   metrics: ${managementUrl}/metrics`)
+  print(
+    'Started without JWT_SECRET: development secrets were generated in DATA_DIR. A platform_admin token, good for 12 hours:',
+  )
+  print()
+  print(`curl -H 'Authorization: Bearer ${token}' ${url}/api/v1/admin/scheduled_tasks`)
+  print()
+}

@@ -1,0 +1,225 @@
+// The only reader of the environment. One literal table names every variable, its default and its meaning;
+// the `Config` type, the problems reported at start, `cloudops config` and the table in docs/operations.md
+// (a test compares them) follow from it.
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import * as check from './kernel/config-checks.ts'
+import { developmentSecrets } from './kernel/development-secrets.ts'
+
+interface Variable<T> {
+  check: check.Check<NonNullable<T>>
+  meaning: string
+  /** What stands in when the variable is not set. */
+  fallback?: string
+  /** Never printed. */
+  secret?: true
+  /** Made once and kept in DATA_DIR when not set, except in production, where it must be set. */
+  generated?: true
+}
+
+const withDefault = <T>(fallback: string, check: check.Check<T>, meaning: string) =>
+  ({ check, meaning, fallback }) as Variable<T>
+const optional = <T>(check: check.Check<T>, meaning: string) =>
+  ({ check, meaning }) as Variable<T | undefined>
+const optionalSecret = <T>(check: check.Check<T>, meaning: string) =>
+  ({ check, meaning, secret: true }) as Variable<T | undefined>
+const generatedSecret = <T>(check: check.Check<T>, meaning: string) =>
+  ({ check, meaning, secret: true, generated: true }) as Variable<T>
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+const environments = ['development', 'test', 'production'] as const
+
+export const variables = {
+  PORT: withDefault('4005', check.port, 'port of the API'),
+  HOST: withDefault('127.0.0.1', check.text, 'address the API listens on'),
+  MANAGEMENT_PORT: withDefault(
+    '4006',
+    check.port,
+    'loopback-only listener for `/metrics`, `/docs`, `/openapi.json` and `/ready`; 0 turns it off',
+  ),
+  DATABASE_URL: optionalSecret(
+    check.databaseUrl,
+    'PostgreSQL 15 or later; none: the embedded PGlite under `DATA_DIR`',
+  ),
+  DATABASE_POOL_SIZE: withDefault(
+    '10',
+    check.integer(1, 500),
+    'connections one process holds for requests and jobs; the queue holds up to 5 more',
+  ),
+  DATA_DIR: withDefault('./data', check.text, 'folder of the embedded database and the development secrets'),
+  JWT_SECRET: generatedSecret(
+    check.secretList,
+    'shared with the issuer of tokens; several, comma-separated, during a rotation; each at least 32 bytes',
+  ),
+  JWT_ISSUER: optional(check.text, 'compared with `iss` when set'),
+  JWT_AUDIENCE: optional(check.text, 'compared with `aud` when set'),
+  JWT_TENANT_CLAIM: withDefault('tenant_id', check.text, 'claim that names the tenant'),
+  JWT_ROLE_CLAIM: withDefault(
+    'role',
+    check.text,
+    'claim that holds a role or a list of roles; `roles` is read too',
+  ),
+  SECRET_KEY: generatedSecret(
+    check.secret,
+    'encrypts stored secrets and, with the salt, signs the session cookie; at least 32 bytes',
+  ),
+  SESSION_SIGNING_SALT: generatedSecret(check.secret, 'salt of the session cookie’s key; at least 32 bytes'),
+  DEV_ORIGIN: withDefault(
+    'http://localhost:5173',
+    check.origin,
+    'the one local origin browsers may call from',
+  ),
+  ALLOWED_ORIGIN_DOMAIN: optional(check.domain, 'browsers may call from any https subdomain of it'),
+  DIGITALOCEAN_TOKEN: optionalSecret(check.text, 'the provider’s API token'),
+  DIGITALOCEAN_API_URL: withDefault('https://api.digitalocean.com', check.url, 'the provider’s API'),
+  FINANCE_URL: optional(check.url, 'the finance service; none: invoices are not pushed'),
+  FINANCE_TENANT_ID: optional(
+    check.text,
+    'tenant named in tokens sent to finance; none: `PLATFORM_TENANT_ID`',
+  ),
+  FINANCE_JWT_SECRET: optionalSecret(
+    check.secret,
+    'signs tokens sent to finance; none: the first `JWT_SECRET`',
+  ),
+  PLATFORM_TENANT_ID: withDefault('platform', check.text, 'the platform-admin tenant'),
+  RATE_LIMIT_PER_MINUTE: withDefault(
+    '6000',
+    check.integer(0, 10_000_000),
+    'requests a minute for each caller, counted by each process; 0 turns the limit off',
+  ),
+  SHUTDOWN_GRACE_SECONDS: withDefault(
+    '30',
+    check.integer(1, 3600),
+    'how long a stopping process waits for requests and jobs in flight',
+  ),
+  CLOUDOPS_URL: optional(check.url, 'where the command line finds the service; none: `HOST` and `PORT`'),
+  CLOUDOPS_TOKEN: optionalSecret(check.text, 'token the command line calls with; none: a development token'),
+  LOG_LEVEL: withDefault('info', check.oneOf(logLevels), 'fatal, error, warn, info, debug, trace or silent'),
+  NODE_ENV: withDefault(
+    'development',
+    check.oneOf(environments),
+    'development, test or production; production refuses missing or weak secrets and never starts the sandbox',
+  ),
+}
+
+export type VariableName = keyof typeof variables
+export type Config = { [N in VariableName]: (typeof variables)[N] extends Variable<infer T> ? T : never }
+export type Source = 'environment' | '.env' | 'default' | 'generated' | 'not set'
+
+export interface LoadedConfig {
+  config: Config
+  sources: Record<VariableName, Source>
+}
+
+export class ConfigError extends Error {
+  problems: string[]
+  constructor(problems: string[]) {
+    super(
+      `The configuration has ${problems.length} problem${problems.length === 1 ? '' : 's'}:\n${problems.map(p => `  - ${p}`).join('\n')}`,
+    )
+    this.problems = problems
+  }
+}
+
+type Environment = Record<string, string | undefined>
+
+/** Reads the process's environment and, under it, the `.env` file of the working directory. */
+export function loadConfig(): LoadedConfig {
+  return readConfig(process.env, readDotEnv())
+}
+
+export function readConfig(environment: Environment, dotEnv: Environment = {}): LoadedConfig {
+  const problems: string[] = []
+  const values: Record<string, unknown> = {}
+  const sources: Record<string, Source> = {}
+  const names = Object.keys(variables) as VariableName[]
+
+  for (const name of names) {
+    const definition: Variable<unknown> = variables[name]
+    const [raw, source] = find(name, environment, dotEnv, definition)
+    sources[name] = source
+    if (raw === undefined) continue
+    try {
+      values[name] = definition.check(raw)
+    } catch (error) {
+      if (!(error instanceof check.Mend)) throw error
+      problems.push(`${name} ${error.message}`)
+    }
+  }
+
+  if (values.NODE_ENV === 'production') problems.push(...productionProblems(values))
+  if (problems.length > 0) throw new ConfigError(problems)
+
+  const missing = names.filter(name => variables[name].generated && values[name] === undefined)
+  if (missing.length > 0) {
+    const secrets: Environment = { ...developmentSecrets(values.DATA_DIR as string) }
+    for (const name of missing) {
+      values[name] = variables[name].check(secrets[name] ?? '')
+      sources[name] = 'generated'
+    }
+  }
+  // Every name was checked above, or has been given its fallback or generated value.
+  return { config: values as Config, sources: sources as Record<VariableName, Source> }
+}
+
+/** An empty variable counts as not set: that is what shells and compose files make of a blank. */
+function find(
+  name: string,
+  environment: Environment,
+  dotEnv: Environment,
+  { fallback }: Variable<unknown>,
+): [string | undefined, Source] {
+  if (environment[name]?.trim()) return [environment[name].trim(), 'environment']
+  if (dotEnv[name]?.trim()) return [dotEnv[name].trim(), '.env']
+  return fallback === undefined ? [undefined, 'not set'] : [fallback, 'default']
+}
+
+function productionProblems(values: Record<string, unknown>): string[] {
+  const problems: string[] = []
+  for (const [name, definition] of Object.entries<Variable<unknown>>(variables)) {
+    const value = values[name]
+    if (definition.generated && value === undefined) {
+      problems.push(`${name} must be set in production: make one with \`openssl rand -base64 48\``)
+    }
+    if (definition.check !== check.secret && definition.check !== check.secretList) continue
+    for (const one of [value ?? []].flat() as string[]) {
+      const weakness = check.weakness(one)
+      if (weakness) problems.push(`${name} ${weakness}: make one with \`openssl rand -base64 48\``)
+    }
+  }
+  const api = values.DIGITALOCEAN_API_URL
+  if (typeof api === 'string' && !/^https:|^http:\/\/(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:|$)/.test(api)) {
+    problems.push('DIGITALOCEAN_API_URL must be https:// in production: the token travels with every request')
+  }
+  return problems
+}
+
+function readDotEnv(): Environment {
+  try {
+    return parseEnv(readFileSync('.env', 'utf8'))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {}
+    throw error
+  }
+}
+
+/** What may be shown of a value: secrets as their size, addresses without their password. */
+export function shown(name: VariableName, config: Config): string {
+  const value = config[name]
+  if (value === undefined) return ''
+  if (name === 'DATABASE_URL') return withoutPassword(String(value))
+  const definition: Variable<unknown> = variables[name]
+  if (!definition.secret) return String(value)
+  return [value]
+    .flat()
+    .map(one => `******** (${Buffer.byteLength(String(one))} bytes)`)
+    .join(', ')
+}
+
+function withoutPassword(address: string): string {
+  const url = new URL(address)
+  if (url.password) url.password = '********'
+  // `?password=` is PostgreSQL's other place for it.
+  if (url.searchParams.has('password')) url.searchParams.set('password', '********')
+  return url.href
+}

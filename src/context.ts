@@ -1,0 +1,67 @@
+// The composition root: turns a configuration into the parts the service is made of, and takes them down again.
+import type { Logger } from 'pino'
+import type { Config } from './config.ts'
+import { type Clock, systemClock } from './kernel/clock.ts'
+import { migrate } from './kernel/db/migrations.ts'
+import { open, waitUntilReachable } from './kernel/db/open.ts'
+import type { Kernel } from './kernel/kernel.ts'
+import { createLog } from './kernel/log.ts'
+import { createMetrics } from './kernel/metrics.ts'
+import { createJobs } from './kernel/queue/jobs.ts'
+import { VERSION } from './version.ts'
+
+export interface Context extends Kernel {
+  config: Config
+  version: string
+  /** Ends the queue's and the database's work; jobs in flight get the grace. */
+  close(graceMs: number): Promise<void>
+}
+
+export interface ContextOptions {
+  config: Config
+  /** Whether this process runs jobs. */
+  worker: boolean
+  clock?: Clock
+  log?: Logger
+}
+
+const DATABASE_PATIENCE_MS = 30_000
+
+export async function createContext({
+  config,
+  worker,
+  clock = systemClock,
+  log = createLog(config.LOG_LEVEL),
+}: ContextOptions): Promise<Context> {
+  const engine = await open({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    dataDir: config.DATA_DIR,
+    log,
+  })
+  try {
+    await waitUntilReachable(engine, log, DATABASE_PATIENCE_MS)
+    const applied = await migrate(engine, clock)
+    if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
+    const metrics = createMetrics()
+    const jobs = createJobs({ engine, log, metrics, worker })
+    await jobs.start()
+    return {
+      config,
+      version: VERSION,
+      engine,
+      db: engine.db,
+      jobs,
+      clock,
+      log,
+      metrics,
+      async close(graceMs) {
+        await jobs.stop(graceMs)
+        await engine.close()
+      },
+    }
+  } catch (error) {
+    await engine.close().catch(() => {})
+    throw error
+  }
+}

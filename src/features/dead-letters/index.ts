@@ -1,0 +1,2 @@
+// Dead letters: what other parts of the service may use.
+export { deadLetterRoutes } from './routes.ts'

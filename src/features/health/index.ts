@@ -1,0 +1,2 @@
+// Health: what other parts of the service may use.
+export { healthRoutes } from './routes.ts'

@@ -1,0 +1,38 @@
+// GET /api/health: the one path that needs no token.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { unavailable } from '../../kernel/errors.ts'
+import { One } from '../../kernel/http/words.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+
+const PATIENCE_MS = 2_000
+
+const Health = Type.Object({
+  service: Type.String({ description: 'The service identifier: `cloudops`.' }),
+  status: Type.String(),
+  version: Type.String(),
+})
+
+export function healthRoutes({ engine }: Kernel, version: string): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.get(
+      '/api/health',
+      {
+        config: { guard: 'public', rateLimit: false },
+        schema: {
+          tags: ['Service'],
+          summary: 'Is the service well?',
+          description: '503 when the database does not answer.',
+          response: { 200: One(Health) },
+        },
+      },
+      async (_request, reply) => {
+        await engine.ping(PATIENCE_MS).catch(error => {
+          throw unavailable('The database does not answer.', error)
+        })
+        reply.header('cache-control', 'no-store')
+        return { data: { service: 'cloudops', status: 'ok', version } }
+      },
+    )
+  }
+}

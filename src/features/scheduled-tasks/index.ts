@@ -1,0 +1,6 @@
+// Scheduled tasks: what other parts of the service may use.
+export { housekeeping } from './housekeeping.ts'
+export { taskHandlers } from './jobs.ts'
+export { upsertTasks } from './repository.ts'
+export { scheduledTaskRoutes } from './routes.ts'
+export { type Task, taskSchedule } from './task.ts'

@@ -1,0 +1,178 @@
+// SQL of the scheduled tasks and their runs.
+import { sql } from 'kysely'
+import type { Engine } from '../../kernel/db/engine.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { ScheduledTaskRow, TaskRunRow } from './tables.ts'
+import type { Task } from './task.ts'
+
+export type TaskWithLastRun = ScheduledTaskRow & { last_run: TaskRunRow | null }
+
+/** The rows follow the code at every start; a pause is the operator's and stays. */
+export async function upsertTasks(executor: Executor, tasks: Task[]): Promise<void> {
+  if (tasks.length === 0) return
+  await executor
+    .insertInto('scheduled_tasks')
+    .values(
+      tasks.map(({ name, description, queue, cron }) => ({
+        name,
+        description,
+        queue,
+        cron,
+        paused_at: null,
+        paused_by: null,
+      })),
+    )
+    .onConflict(conflict =>
+      conflict.column('name').doUpdateSet(eb => ({
+        description: eb.ref('excluded.description'),
+        queue: eb.ref('excluded.queue'),
+        cron: eb.ref('excluded.cron'),
+      })),
+    )
+    .execute()
+}
+
+const SELECT_TASK = `
+  select t.name, t.description, t.queue, t.cron, t.paused_at, t.paused_by,
+         r.id as run_id, r.trigger, r.requested_by, r.status, r.attempts, r.requested_at, r.started_at, r.finished_at, r.error
+  from scheduled_tasks t
+  left join lateral (select * from task_runs where task = t.name order by id desc limit 1) r on true`
+
+type JoinedRow = ScheduledTaskRow & Omit<TaskRunRow, 'id' | 'task'> & { run_id: string | null }
+
+export async function listTasks(
+  engine: Engine,
+  limit: number,
+  after: string | null,
+): Promise<TaskWithLastRun[]> {
+  const statement = {
+    name: 'scheduled_tasks_list',
+    text: `${SELECT_TASK} where t.name > $1 order by t.name limit $2`,
+  }
+  return (await engine.read<JoinedRow>(statement, [after ?? '', limit])).map(splitJoined)
+}
+
+export async function findTask(engine: Engine, name: string): Promise<TaskWithLastRun | undefined> {
+  const statement = { name: 'scheduled_tasks_find', text: `${SELECT_TASK} where t.name = $1` }
+  const [row] = await engine.read<JoinedRow>(statement, [name])
+  return row && splitJoined(row)
+}
+
+function splitJoined(row: JoinedRow): TaskWithLastRun {
+  const { name, description, queue, cron, paused_at, paused_by, run_id, ...run } = row
+  const last_run = run_id === null ? null : { id: run_id, task: name, ...run }
+  return { name, description, queue, cron, paused_at, paused_by, last_run }
+}
+
+export function lockTask(executor: Executor, name: string): Promise<ScheduledTaskRow | undefined> {
+  return executor
+    .selectFrom('scheduled_tasks')
+    .selectAll()
+    .where('name', '=', name)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+export async function setPaused(
+  executor: Executor,
+  name: string,
+  at: string | null,
+  by: string | null,
+): Promise<boolean> {
+  // A pause that stands keeps its first author and time.
+  const result = await executor
+    .updateTable('scheduled_tasks')
+    .set(
+      at === null
+        ? { paused_at: null, paused_by: null }
+        : { paused_at: sql`coalesce(paused_at, ${at})`, paused_by: sql`coalesce(paused_by, ${by})` },
+    )
+    .where('name', '=', name)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+export async function insertRun(executor: Executor, run: TaskRunRow): Promise<void> {
+  await executor.insertInto('task_runs').values(run).execute()
+}
+
+/** Starts a run, or starts it again when its job is tried again. */
+export async function beginRun(executor: Executor, run: TaskRunRow): Promise<void> {
+  await executor
+    .insertInto('task_runs')
+    .values(run)
+    .onConflict(conflict =>
+      conflict.column('id').doUpdateSet({
+        status: run.status,
+        started_at: run.started_at,
+        attempts: sql`task_runs.attempts + 1`,
+        finished_at: run.finished_at,
+        error: run.error,
+      }),
+    )
+    .execute()
+}
+
+/** The queue runs a task once at a time, so another run that still says `running` has lost its worker. */
+export async function failLostRuns(
+  executor: Executor,
+  task: string,
+  current: string,
+  at: string,
+): Promise<void> {
+  await executor
+    .updateTable('task_runs')
+    .set({ status: 'failed', finished_at: at, error: 'the worker that ran it was lost' })
+    .where('task', '=', task)
+    .where('status', 'in', ['running', 'queued'])
+    .where('id', '!=', current)
+    .execute()
+}
+
+export async function finishRun(
+  executor: Executor,
+  id: string,
+  status: 'completed' | 'failed',
+  at: string,
+  error: string | null,
+): Promise<void> {
+  await executor
+    .updateTable('task_runs')
+    .set({ status, finished_at: at, error })
+    .where('id', '=', id)
+    .execute()
+}
+
+export function findRun(executor: Executor, task: string, id: string): Promise<TaskRunRow | undefined> {
+  return executor
+    .selectFrom('task_runs')
+    .selectAll()
+    .where('task', '=', task)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+export function listRuns(
+  executor: Executor,
+  task: string,
+  limit: number,
+  before: string | null,
+): Promise<TaskRunRow[]> {
+  return executor
+    .selectFrom('task_runs')
+    .selectAll()
+    .where('task', '=', task)
+    .$if(before !== null, query => query.where('id', '<', before))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+export async function deleteRunsBefore(executor: Executor, before: string): Promise<number> {
+  const result = await executor
+    .deleteFrom('task_runs')
+    .where('requested_at', '<', before)
+    .where('status', 'in', ['completed', 'failed', 'skipped'])
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
+}

@@ -1,0 +1,165 @@
+// /api/v1/admin/scheduled_tasks
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { notFound } from '../../kernel/errors.ts'
+import { callerOf } from '../../kernel/http/caller.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
+import { Many, NoBody, One, Query } from '../../kernel/http/words.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { pauseTask, resumeTask } from './pause-task.ts'
+import { findRun, findTask, listRuns, listTasks, type TaskWithLastRun } from './repository.ts'
+import { requestTaskRun } from './request-task-run.ts'
+import { RunParams, ScheduledTask, TaskParams, TaskRun } from './schemas.ts'
+
+const config = { guard: 'platform_admin' } as const
+const tags = ['Administration']
+const base = '/api/v1/admin/scheduled_tasks'
+
+export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+  const tasksCursor = cursorOf('scheduled_tasks', ['text'])
+  const runsCursor = cursorOf('task_runs', ['uuid'])
+  const shown = (task: TaskWithLastRun) => ({
+    ...task,
+    paused: task.paused_at !== null,
+    next_run_at: task.paused_at === null ? kernel.jobs.nextRun(task.cron) : null,
+  })
+  const find = async (name: string) => {
+    const task = await findTask(kernel.engine, name)
+    if (!task) throw notFound()
+    return { data: shown(task) }
+  }
+
+  return async app => {
+    app.get(
+      base,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List the scheduled tasks',
+          description: 'The cron table, with each task’s last and next run.',
+          querystring: Query(PageQuery),
+          response: { 200: Many(ScheduledTask) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor } = request.query
+        const after = tasksCursor.read(cursor)?.[0] as string | undefined
+        const rows = await listTasks(kernel.engine, limit + 1, after ?? null)
+        return withNextLink(
+          request,
+          reply,
+          tasksCursor.page(rows.map(shown), limit, task => [task.name]),
+        )
+      },
+    )
+
+    app.get(
+      `${base}/:name`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Show a scheduled task',
+          params: TaskParams,
+          response: { 200: One(ScheduledTask) },
+        },
+      },
+      request => find(request.params.name),
+    )
+
+    app.get(
+      `${base}/:name/runs`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List a task’s runs',
+          description: 'Newest first; kept for 90 days.',
+          params: TaskParams,
+          querystring: Query(PageQuery),
+          response: { 200: Many(TaskRun) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor } = request.query
+        const before = runsCursor.read(cursor)?.[0] as string | undefined
+        await find(request.params.name)
+        const rows = await listRuns(kernel.db, request.params.name, limit + 1, before ?? null)
+        return withNextLink(
+          request,
+          reply,
+          runsCursor.page(rows, limit, run => [run.id]),
+        )
+      },
+    )
+
+    app.get(
+      `${base}/:name/runs/:run_id`,
+      {
+        config,
+        schema: { tags, summary: 'Show a run of a task', params: RunParams, response: { 200: One(TaskRun) } },
+      },
+      async request => {
+        const run = await findRun(kernel.db, request.params.name, request.params.run_id)
+        if (!run) throw notFound()
+        return { data: run }
+      },
+    )
+
+    app.post(
+      `${base}/:name/run`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Run a task now',
+          description: 'Also while it is paused. 409 `already_running` when it is queued or running.',
+          params: TaskParams,
+          body: NoBody,
+          response: { 202: One(TaskRun) },
+        },
+      },
+      async (request, reply) => {
+        const run = await requestTaskRun(kernel, request.params.name, callerOf(request).sub)
+        return reply.code(202).header('location', `${base}/${run.task}/runs/${run.id}`).send({ data: run })
+      },
+    )
+
+    app.post(
+      `${base}/:name/pause`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Pause a task',
+          description: 'Its ticks are skipped until it is resumed.',
+          params: TaskParams,
+          body: NoBody,
+          response: { 200: One(ScheduledTask) },
+        },
+      },
+      async request => {
+        await pauseTask(kernel, request.params.name, callerOf(request).sub)
+        return find(request.params.name)
+      },
+    )
+
+    app.post(
+      `${base}/:name/resume`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Resume a paused task',
+          params: TaskParams,
+          body: NoBody,
+          response: { 200: One(ScheduledTask) },
+        },
+      },
+      async request => {
+        await resumeTask(kernel, request.params.name)
+        return find(request.params.name)
+      },
+    )
+  }
+}

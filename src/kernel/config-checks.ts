@@ -1,0 +1,89 @@
+// What a single configuration value may look like. Each check returns the value or throws a `Mend`: what is
+// wrong, in words that say how to put it right. They know no variable's name.
+
+export type Check<T> = (raw: string) => T
+
+export class Mend extends Error {}
+
+export const text: Check<string> = raw => raw
+
+export const integer =
+  (min: number, max: number): Check<number> =>
+  raw => {
+    const value = Number(raw)
+    if (!/^\d+$/.test(raw) || value < min || value > max) {
+      throw new Mend(`is not a whole number from ${min} to ${max}`)
+    }
+    return value
+  }
+
+export const port: Check<number> = integer(0, 65_535)
+
+export const oneOf =
+  <const T extends string>(values: readonly T[]): Check<T> =>
+  raw => {
+    const found = values.find(value => value === raw)
+    if (!found) throw new Mend(`is none of ${values.join(', ')}`)
+    return found
+  }
+
+export const url: Check<string> = raw => {
+  const parsed = URL.parse(raw)
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) throw new Mend('is not an http:// or https:// address')
+  if (parsed.username || parsed.password) throw new Mend('holds a user name or password: take it out')
+  return raw.replace(/\/+$/, '')
+}
+
+export const databaseUrl: Check<string> = raw => {
+  const parsed = URL.parse(raw)
+  if (!parsed || !/^postgres(ql)?:$/.test(parsed.protocol)) {
+    throw new Mend('is not a PostgreSQL address: write postgres://user:password@host:5432/database')
+  }
+  return raw
+}
+
+export const origin: Check<string> = raw => {
+  const parsed = URL.parse(raw)
+  if (!parsed || parsed.origin !== raw)
+    throw new Mend('is not an origin: write http://localhost:5173, with no path')
+  return raw
+}
+
+export const domain: Check<string> = raw => {
+  if (!/^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/.test(raw)) {
+    throw new Mend('is not a domain name: write example.com, in lower case, with no scheme')
+  }
+  return raw
+}
+
+export const SECRET_BYTES = 32
+
+export const secret: Check<string> = raw => {
+  const bytes = Buffer.byteLength(raw)
+  if (bytes < SECRET_BYTES) {
+    throw new Mend(
+      `is ${bytes} bytes, at least ${SECRET_BYTES} are needed: make one with \`openssl rand -base64 48\``,
+    )
+  }
+  return raw
+}
+
+export const secretList: Check<string[]> = raw => {
+  const list = raw.split(',').map(part => part.trim())
+  if (list.some(part => part === ''))
+    throw new Mend('has an empty entry: separate secrets with single commas')
+  return list.map(secret)
+}
+
+/** Long enough, yet guessable: few different characters, or a placeholder nobody replaced. */
+export function weakness(value: string): string | undefined {
+  if (new Set(value).size < 12) return 'has too few different characters'
+  if (
+    /change[-_ ]?me|placeholder|example|password|your[-_ ]?secret|development|insecure|0123456789abcdef0123|abcdefghijklmnop/i.test(
+      value,
+    )
+  ) {
+    return 'looks like a placeholder'
+  }
+  return undefined
+}

@@ -1,0 +1,135 @@
+// One process at a time on an embedded database's folder. PGlite has no such lock, and two processes on one folder
+// silently lose acknowledged writes. The lock is a file beside the database folder that names its holder; a holder
+// that died (kill -9) is recognised and replaced.
+import { randomUUID } from 'node:crypto'
+import {
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
+
+interface Holder {
+  pid: number
+  host: string
+  /** When the process started, in the kernel's own ticks: tells a reused pid from the holder. */
+  started: string
+  nonce: string
+}
+
+export class FolderLockedError extends Error {}
+
+const BEAT_MS = 5_000
+const SILENT_MS = 30_000
+
+export function lockFolder(folder: string): { release(): void } {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const file = join(folder, 'cloudops.lock')
+  const me: Holder = {
+    pid: process.pid,
+    host: hostname(),
+    started: startOf(process.pid),
+    nonce: randomUUID(),
+  }
+  const draft = `${file}.${me.nonce}`
+  writeFileSync(draft, JSON.stringify(me), { mode: 0o600 })
+  try {
+    acquire(file, draft, folder)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+
+  // Holders on other hosts (a shared volume) cannot be asked whether they live: the file's age tells.
+  const beat = setInterval(() => {
+    const now = new Date()
+    try {
+      utimesSync(file, now, now)
+    } catch {
+      // Deleted by hand: the next process will take the folder, which is what deleting it asked for.
+    }
+  }, BEAT_MS).unref()
+
+  return {
+    release() {
+      clearInterval(beat)
+      if (read(file)?.nonce === me.nonce) rmSync(file, { force: true })
+    },
+  }
+}
+
+function acquire(file: string, draft: string, folder: string): void {
+  if (linked(draft, file)) return
+  refuseIfAlive(file, folder)
+  // The holder is dead. Only one process may replace it, or the second would replace the first's fresh lock.
+  const takeover = `${file}.takeover`
+  if (!linked(draft, takeover)) {
+    if (alive(takeover))
+      throw new FolderLockedError(`Another process is just starting on ${resolve(folder)}.`)
+    rmSync(takeover, { force: true })
+    if (!linked(draft, takeover))
+      throw new FolderLockedError(`Another process is just starting on ${resolve(folder)}.`)
+  }
+  try {
+    refuseIfAlive(file, folder)
+    renameSync(draft, file)
+  } finally {
+    rmSync(takeover, { force: true })
+  }
+}
+
+function linked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    throw error
+  }
+}
+
+function refuseIfAlive(file: string, folder: string): void {
+  if (!alive(file)) return
+  const holder = read(file)
+  const where = holder && holder.host !== hostname() ? ` on host ${holder.host}` : ''
+  throw new FolderLockedError(
+    `The data folder ${resolve(folder)} is in use by process ${holder?.pid ?? '(unknown)'}${where}. ` +
+      'The embedded database takes one process at a time: stop that one, or set DATABASE_URL to a PostgreSQL.',
+  )
+}
+
+function alive(file: string): boolean {
+  const holder = read(file)
+  if (!holder) return false
+  if (holder.host !== hostname()) return Date.now() - statSync(file).mtimeMs < SILENT_MS
+  try {
+    process.kill(holder.pid, 0)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false
+  }
+  return startOf(holder.pid) === holder.started
+}
+
+function read(file: string): Holder | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** Empty where the system does not say (no /proc): then the pid alone decides. */
+function startOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The command name, in parentheses, may hold spaces: count fields after it. Field 22 is the start time.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,85 @@
+// The embedded engine: PGlite, PostgreSQL in this process, with one connection and no lock of its own on its
+// folder, so the folder is locked here.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { PGlite, type Results, type Transaction } from '@electric-sql/pglite'
+import { Kysely, PGliteDialect } from 'kysely'
+import { fromPglite } from 'pg-boss'
+import { within } from '../deadline.ts'
+import { parsers } from './column-values.ts'
+import type { Engine } from './engine.ts'
+import { lockFolder } from './folder-lock.ts'
+import type { Tables } from './tables.ts'
+
+export interface PgliteOptions {
+  /** Folder of the database; none: in memory. */
+  dataDir?: string
+  /** A dumped data folder to start from, for tests. */
+  dump?: Blob
+}
+
+export async function openPglite({ dataDir, dump }: PgliteOptions): Promise<Engine> {
+  const lock = dataDir ? lockFolder(dataDir) : undefined
+  let pglite: PGlite
+  try {
+    if (dataDir) mkdirSync(join(dataDir, 'pglite'), { recursive: true, mode: 0o700 })
+    pglite = await PGlite.create({ dataDir: dataDir && join(dataDir, 'pglite'), loadDataDir: dump })
+    await pglite.exec("set timezone to 'UTC'")
+  } catch (error) {
+    lock?.release()
+    throw error
+  }
+
+  const query = <T>(on: PGlite | Transaction, text: string, values?: unknown[]): Promise<Results<T>> =>
+    on.query<T>(text, values as unknown[], { parsers })
+
+  return {
+    kind: 'pglite',
+    db: new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: withParsers(pglite) }) }),
+    read: async <Row>(statement: { text: string }, values: unknown[]) =>
+      (await query<Row>(pglite, statement.text, values)).rows,
+    session: work =>
+      work({
+        query: async (text, values) => (await query<Record<string, unknown>>(pglite, text, values)).rows,
+        script: (statements, last) =>
+          pglite.transaction(async tx => {
+            await tx.exec(statements)
+            await tx.query(last.text, last.values)
+          }),
+      }),
+    ping: timeoutMs =>
+      within(timeoutMs, 'the database did not answer in time', pglite.query('select 1')).then(() => {}),
+    queueConnection: () => ({ db: fromPglite(pglite) }),
+    pool: () => undefined,
+    close: async () => {
+      if (!pglite.closed) await pglite.close()
+      lock?.release()
+    },
+  }
+}
+
+/**
+ * Kysely's view of the engine, with our reading of column values. Not set on the engine itself, because the queue
+ * shares it and expects its own.
+ */
+function withParsers(pglite: PGlite): ConstructorParameters<typeof PGliteDialect>[0]['pglite'] & object {
+  const reading = <T extends { query: PGlite['query'] }>(on: T) => ({
+    query: <R>(text: string, values?: unknown[], options?: object) =>
+      on.query<R>(text, values as unknown[], { ...options, parsers }),
+  })
+  return {
+    ...reading(pglite),
+    transaction: work =>
+      pglite.transaction(tx => work({ ...reading(tx), rollback: () => tx.rollback() } as never)),
+    close: () => pglite.close(),
+    get closed() {
+      return pglite.closed
+    },
+    get ready() {
+      return pglite.ready
+    },
+    get waitReady() {
+      return pglite.waitReady
+    },
+  }
+}

@@ -1,0 +1,64 @@
+// What a database error means to a caller. Constraints are the last word on every race, so their violations are
+// ordinary answers, not bugs; what they say about tables and columns stays in the log.
+import { type AppError, conflict, invalid, notFound, unavailable } from '../errors.ts'
+
+export function sqlState(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}
+
+/** The constraint that was violated, so that a use case can name the exact conflict (`slug_taken`). */
+export function violatedConstraint(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('constraint' in error)) return undefined
+  return typeof error.constraint === 'string' ? error.constraint : undefined
+}
+
+const NETWORK = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'EAI_AGAIN',
+])
+const NO_CONNECTION =
+  /connection (terminated|timeout|ended)|timeout exceeded when trying to connect|did not answer in time|Query read timeout|not queryable/i
+
+/** The problem that a database error stands for, or undefined when it is a bug of ours. */
+export function problemOfDatabaseError(error: unknown): AppError | undefined {
+  const state = sqlState(error)
+  if (state && (NETWORK.has(state) || /^(08|57P|53)/.test(state))) return databaseAway(error)
+  if (error instanceof Error && NO_CONNECTION.test(error.message)) return databaseAway(error)
+  switch (state) {
+    case '23505': // unique_violation
+    case '23P01': // exclusion_violation
+      return conflict('conflict', 'This clashes with something that exists already.', { cause: error })
+    case '23503': // foreign_key_violation
+      return conflict('conflict', 'Something this refers to does not exist, or is still referred to.', {
+        cause: error,
+      })
+    case '40001': // serialization_failure
+    case '40P01': // deadlock_detected
+    case '55P03': // lock_not_available
+      return conflict('conflict', 'Another request changed the same thing at the same time. Try again.', {
+        cause: error,
+      })
+    case '23502': // not_null_violation
+    case '23514': // check_violation
+    case '22001': // string_data_right_truncation
+    case '22003': // numeric_value_out_of_range
+    case '22007': // invalid_datetime_format
+    case '22008': // datetime_field_overflow
+    case '22021': // character_not_in_repertoire (NUL in text)
+    case '22P05': // untranslatable_character (NUL in jsonb)
+      return invalid('A value is outside what can be stored.')
+    case '22P02': // invalid_text_representation (a path id that is no uuid)
+      return notFound()
+    default:
+      return undefined
+  }
+}
+
+const databaseAway = (cause: unknown) =>
+  unavailable('The database does not answer. Try again shortly.', cause)

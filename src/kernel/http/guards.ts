@@ -1,0 +1,29 @@
+// Every route declares who may call it, and a route that does not is refused when the app is built. Authentication
+// comes before everything else, so unknown paths answer 401 to strangers, not 404.
+import type { FastifyInstance } from 'fastify'
+import { forbidden } from '../errors.ts'
+import { authenticate, type Door } from './authenticate.ts'
+
+/** `public`: anyone; `caller`: an authenticated caller of a tenant, or a platform_admin. */
+export type Guard = 'public' | 'caller' | 'platform_admin'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    guard?: Guard
+  }
+}
+
+export function installGuards(app: FastifyInstance, door: Door): void {
+  app.decorateRequest('caller', undefined)
+  app.addHook('onRoute', route => {
+    if (!route.config?.guard) throw new Error(`${route.method} ${route.url} declares no guard (config.guard)`)
+  })
+  app.addHook('onRequest', async request => {
+    const { guard } = request.routeOptions.config
+    if (guard === 'public') return
+    const caller = await authenticate(request, door)
+    request.caller = caller
+    if (!caller.platformAdmin && caller.tenantId === null) throw forbidden('The token names no tenant.')
+    if (guard === 'platform_admin' && !caller.platformAdmin) throw forbidden('This is for a platform_admin.')
+  })
+}

@@ -1,0 +1,20 @@
+// The session cookie: the caller's own token, signed with a key derived from SECRET_KEY and the salt. The token in it
+// is verified again at every request, so the cookie never outlives it, nor a rotation of the issuer's secret.
+import { hkdfSync } from 'node:crypto'
+import type { CookieSerializeOptions } from '@fastify/cookie'
+
+export const SESSION_COOKIE = 'cloudops_session'
+
+/** Browsers drop larger cookies without a word. */
+export const LARGEST_COOKIE = 4_000
+
+export const sessionKey = (secretKey: string, salt: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secretKey, salt, 'cloudops session cookie', 32))
+
+export const cookieOptions = (production: boolean): CookieSerializeOptions => ({
+  path: '/api',
+  httpOnly: true,
+  sameSite: 'lax',
+  secure: production,
+  signed: true,
+})

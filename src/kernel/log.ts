@@ -1,0 +1,27 @@
+// The log: JSON lines on standard output. Whatever looks like a secret is cut out, wherever a caller put it.
+import { type DestinationStream, type Logger, pino } from 'pino'
+
+const SECRET_FIELDS = [
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'token',
+  'password',
+  'secret',
+  'api_key',
+  'connectionString',
+  'access_token',
+]
+
+export function createLog(level: string, destination?: DestinationStream): Logger {
+  const options = {
+    level,
+    base: { service: 'cloudops' },
+    redact: {
+      paths: SECRET_FIELDS.flatMap(field => [`["${field}"]`, `*["${field}"]`, `*.headers["${field}"]`]),
+      censor: '[redacted]',
+    },
+    timestamp: pino.stdTimeFunctions.isoTime,
+  }
+  return destination ? pino(options, destination) : pino(options)
+}

@@ -1,0 +1,50 @@
+// What the service tells Prometheus. Each metric is made here, once, so that this file is the list of them.
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export function createMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, prefix: 'cloudops_' })
+  const registers = [registry]
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'cloudops_http_request_duration_seconds',
+      help: 'Time to answer a request, by route and status.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    jobs: new Histogram({
+      name: 'cloudops_job_duration_seconds',
+      help: 'Time a job ran, by queue, job and outcome (completed, failed).',
+      labelNames: ['queue', 'job', 'outcome'],
+      buckets: [0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 900],
+      registers,
+    }),
+    queueJobs: new Gauge({
+      name: 'cloudops_queue_jobs',
+      help: 'Jobs in a queue by state (ready, deferred, active, failed), as of the queue monitor’s last pass.',
+      labelNames: ['queue', 'state'],
+      registers,
+    }),
+    deadLetters: new Gauge({
+      name: 'cloudops_dead_letters',
+      help: 'Jobs that failed for good and wait for an operator.',
+      registers,
+    }),
+    taskLastSuccess: new Gauge({
+      name: 'cloudops_task_last_success_timestamp_seconds',
+      help: 'When a scheduled task last completed in this process.',
+      labelNames: ['task'],
+      registers,
+    }),
+    poolConnections: new Gauge({
+      name: 'cloudops_db_pool_connections',
+      help: 'Connections of this process’s database pool by state (total, idle, waiting).',
+      labelNames: ['state'],
+      registers,
+    }),
+  }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>

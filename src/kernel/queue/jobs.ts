@@ -1,0 +1,159 @@
+// The queue, on the service's own database: send inside the caller's transaction, work, schedule, stop.
+import { fromKysely, PgBoss } from 'pg-boss'
+import type { Logger } from 'pino'
+import type { Static, TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import type { Engine } from '../db/engine.ts'
+import type { Executor } from '../db/tables.ts'
+import type { Metrics } from '../metrics.ts'
+import type { JobHandler, JobType, Schedule } from './job.ts'
+import {
+  DEAD_LETTERS,
+  deadLetterOptions,
+  QUEUE_NAMES,
+  QUEUES,
+  type QueueName,
+  queueOptions,
+} from './queues.ts'
+
+export interface SendOptions {
+  /** Of jobs of one type with one key, at most one is queued or running. */
+  key: string
+  id?: string
+  startAfter?: Date
+}
+
+export interface Jobs {
+  /** Makes the queue's tables and queues; idempotent, and safe on several nodes at once. */
+  start(): Promise<void>
+  /** The job's id, or null when one of the same key is queued or running already. */
+  send<P extends TSchema>(
+    tx: Executor,
+    type: JobType<P>,
+    payload: Static<P>,
+    options: SendOptions,
+  ): Promise<string | null>
+  work(handlers: JobHandler[], schedules: Schedule[]): Promise<void>
+  nextRun(cron: string): string | null
+  /** Puts a dead letter back into the queue it came from; false when there is none of that id. */
+  retryDeadLetter(id: string): Promise<boolean>
+  depths(): Promise<{ queue: string; ready: number; deferred: number; active: number; failed: number }[]>
+  stop(graceMs: number): Promise<void>
+}
+
+interface Envelope {
+  job: string
+  payload: unknown
+}
+
+export interface JobsOptions {
+  engine: Engine
+  log: Logger
+  metrics: Metrics
+  /** Whether this process also runs jobs, keeps the schedule and tidies up. */
+  worker: boolean
+}
+
+export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs {
+  const boss = new PgBoss({
+    ...engine.queueConnection(),
+    backend: engine.kind,
+    useListenNotify: worker,
+    supervise: worker,
+    schedule: worker,
+    superviseIntervalSeconds: 10,
+    monitorIntervalSeconds: 10,
+    application_name: 'cloudops-queue',
+    connectionTimeoutMillis: 3_000,
+  })
+  boss.on('error', error => log.warn({ err: error }, 'the queue met an error'))
+  boss.on('warning', warning => log.warn({ warning }, 'the queue warns'))
+  const stopping = new AbortController()
+
+  return {
+    async start() {
+      await boss.start()
+      await boss.createQueue(DEAD_LETTERS, deadLetterOptions)
+      for (const name of QUEUE_NAMES) {
+        const { policy, ...changeable } = queueOptions(name)
+        await boss.createQueue(name, { policy, ...changeable })
+        await boss.updateQueue(name, changeable)
+      }
+      // pg-boss looks a queue up through its own connection at its first use. Inside a transaction on PGlite's one
+      // connection that look-up would wait for ever, so every queue is looked up now.
+      for (const name of [...QUEUE_NAMES, DEAD_LETTERS]) {
+        await boss.findJobs(name, { id: '00000000-0000-0000-0000-000000000000' })
+      }
+    },
+
+    send(tx, type, payload, { key, id, startAfter }) {
+      const envelope: Envelope = { job: type.name, payload }
+      return boss.send(type.queue, envelope, {
+        db: fromKysely(tx),
+        singletonKey: `${type.name}:${key}`,
+        id,
+        startAfter,
+      })
+    },
+
+    async work(handlers, schedules) {
+      for (const { type, key, cron, payload } of schedules) {
+        const envelope: Envelope = { job: type.name, payload }
+        const singletonKey = `${type.name}:${key}`
+        await boss.schedule(type.queue, cron, envelope, { key, singletonKey, tz: 'UTC', missed: 'once' })
+      }
+      const byName = new Map(handlers.map(handler => [handler.type.name, handler]))
+      for (const name of QUEUE_NAMES) await workQueue(name, byName)
+    },
+
+    nextRun: cron => boss.previewSchedule(cron, { count: 1 })[0]?.toISOString() ?? null,
+    retryDeadLetter: async id => (await boss.redrive(DEAD_LETTERS, { ids: [id] })) > 0,
+
+    async depths() {
+      const queues = await boss.getQueues([...QUEUE_NAMES, DEAD_LETTERS])
+      return queues.map(q => ({
+        queue: q.name,
+        ready: q.readyCount,
+        deferred: q.deferredCount,
+        active: q.activeCount,
+        failed: q.failedCount,
+      }))
+    },
+
+    async stop(graceMs) {
+      const timer = setTimeout(() => stopping.abort(new Error('the process is stopping')), graceMs)
+      try {
+        await boss.stop({ graceful: true, timeout: graceMs })
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+  }
+
+  async function workQueue(queue: QueueName, handlers: Map<string, JobHandler>): Promise<void> {
+    const { concurrency } = QUEUES[queue]
+    await boss.work<Envelope>(queue, { localConcurrency: concurrency, batchSize: 1 }, async ([job]) => {
+      if (!job) return
+      const started = performance.now()
+      const jobLog = log.child({ queue, job: job.data.job, job_id: job.id, attempt: job.retryCount + 1 })
+      let outcome = 'failed'
+      try {
+        const handler = handlers.get(job.data.job)
+        if (!handler) throw new Error(`this version knows no job named ${job.data.job}`)
+        if (!Value.Check(handler.type.payload, job.data.payload))
+          throw new Error('the payload does not fit the job')
+        const signal = AbortSignal.any([job.signal, stopping.signal])
+        await handler.run(job.data.payload, { id: job.id, attempt: job.retryCount + 1, signal, log: jobLog })
+        outcome = 'completed'
+      } catch (error) {
+        jobLog.error({ err: error }, 'job failed')
+        // Kept with the job, where an operator reads it: the message alone, for a database error carries row values.
+        throw new Error((error instanceof Error ? error.message : String(error)).slice(0, 1_000))
+      } finally {
+        const seconds = (performance.now() - started) / 1000
+        metrics.jobs.observe({ queue, job: job.data.job, outcome }, seconds)
+        jobLog.info({ outcome, seconds: Math.round(seconds * 1000) / 1000 }, 'job')
+      }
+    })
+  }
+}

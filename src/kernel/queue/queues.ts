@@ -1,0 +1,48 @@
+// The six queues of the specification, and the one where jobs that failed for good wait for an operator.
+// All are `exclusive`: of jobs with one key, at most one is queued or running, enforced by a unique index, so that
+// two nodes, a cron tick and an operator together still make one run.
+import type { Queue } from 'pg-boss'
+
+export interface QueueSettings {
+  /** Jobs of this queue that one process runs at a time. */
+  concurrency: number
+  retryLimit: number
+  /** How long one job may run. */
+  minutes: number
+}
+
+export const QUEUES = {
+  // A step of a saga is never run twice by the runner: no retries.
+  provisioning: { concurrency: 8, retryLimit: 0, minutes: 60 },
+  cloud_sync_fast: { concurrency: 4, retryLimit: 3, minutes: 5 },
+  cloud_sync_full: { concurrency: 2, retryLimit: 3, minutes: 60 },
+  cloud_sync_slow: { concurrency: 1, retryLimit: 3, minutes: 60 },
+  cloud_billing: { concurrency: 2, retryLimit: 8, minutes: 60 },
+  metering: { concurrency: 1, retryLimit: 3, minutes: 30 },
+} as const satisfies Record<string, QueueSettings>
+
+export type QueueName = keyof typeof QUEUES
+export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[]
+
+export const DEAD_LETTERS = 'dead_letters'
+
+const DAY = 86_400
+
+/** A worker that dies stops its heartbeat; its job is then failed or tried again by whoever still lives. */
+const HEARTBEAT_SECONDS = 30
+
+export const deadLetterOptions: Omit<Queue, 'name'> = { retentionSeconds: 3650 * DAY }
+
+export function queueOptions(name: QueueName): Omit<Queue, 'name'> {
+  const { retryLimit, minutes } = QUEUES[name]
+  return {
+    policy: 'exclusive',
+    retryLimit,
+    ...(retryLimit > 0 && { retryDelay: 5, retryBackoff: true, retryDelayMax: 600 }),
+    expireInSeconds: minutes * 60,
+    heartbeatSeconds: HEARTBEAT_SECONDS,
+    deleteAfterSeconds: 14 * DAY,
+    deadLetter: DEAD_LETTERS,
+    notify: true,
+  }
+}

@@ -1,0 +1,91 @@
+// The command line: `cloudops COMMAND`. Exit codes: 0 done, 1 failed, 2 the call's words are off.
+import { parseArgs } from 'node:util'
+import { type Command, CommandError, EXIT } from './commands/command.ts'
+import { config } from './commands/config.ts'
+import { migrate } from './commands/migrate.ts'
+import { api, serve, worker } from './commands/serve.ts'
+import { tasks } from './commands/tasks.ts'
+import { paint, print } from './commands/terminal.ts'
+import { token } from './commands/token.ts'
+import { ConfigError } from './config.ts'
+import { FolderLockedError } from './kernel/db/folder-lock.ts'
+import { VERSION } from './version.ts'
+
+const commands: Record<string, Command> = { serve, api, worker, migrate, config, token, tasks }
+
+try {
+  await main(process.argv.slice(2))
+} catch (error) {
+  process.exitCode = report(error)
+}
+
+async function main([name, ...rest]: string[]): Promise<void> {
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') return print(overview())
+  if (name === '--version' || name === '-v') return print(VERSION)
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!command)
+    throw new CommandError(`There is no command ${name}. \`cloudops --help\` lists them.`, EXIT.usage)
+  const { values, positionals } = read(command, name, rest)
+  if (values.help) return print(helpOf(name, command))
+  if (positionals.length > 0 && command.usage === '')
+    throw new CommandError(`${name} takes no arguments.`, EXIT.usage)
+  await command.run({ positionals, options: values })
+}
+
+function read(command: Command, name: string, args: string[]) {
+  try {
+    const options = { ...command.options, help: { type: 'boolean', short: 'h' } } as const
+    return parseArgs({ args, options, allowPositionals: true })
+  } catch (error) {
+    throw new CommandError(
+      `${(error as Error).message}\nusage: cloudops ${name} ${command.usage}`,
+      EXIT.usage,
+    )
+  }
+}
+
+function overview(): string {
+  const rows = Object.entries(commands).map(
+    ([name, { summary }]) => `  ${paint('bold', name.padEnd(9))} ${summary}`,
+  )
+  return [
+    `cloudops ${VERSION}: the Cloud Operations Service`,
+    '',
+    'usage: cloudops COMMAND [OPTION…]',
+    '',
+    ...rows,
+    '',
+    '`cloudops COMMAND --help` says more. `cloudops config` shows the configuration.',
+  ].join('\n')
+}
+
+const helpOf = (name: string, { usage, summary, details }: Command): string =>
+  [`usage: cloudops ${name} ${usage}`.trimEnd(), '', summary, ...(details ? [details] : [])].join('\n')
+
+/** What went wrong, without a stack when a person can put it right. */
+function report(error: unknown): number {
+  const expected =
+    error instanceof CommandError || error instanceof ConfigError || error instanceof FolderLockedError
+  const hint = error instanceof Error && 'code' in error ? hints[String(error.code)] : undefined
+  const message =
+    error instanceof Error
+      ? expected
+        ? error.message
+        : (hint?.(error) ?? error.stack ?? error.message)
+      : String(error)
+  process.stderr.write(`${message}\n`)
+  return error instanceof CommandError ? error.exitCode : EXIT.failure
+}
+
+const unreachable = (error: Error) =>
+  `The database cannot be reached: ${error.message || 'connection refused'}. Check DATABASE_URL.`
+
+const hints: Record<string, (error: Error) => string> = {
+  EADDRINUSE: error =>
+    `${error.message}. Another process listens there: stop it, or set PORT and MANAGEMENT_PORT.`,
+  ECONNREFUSED: unreachable,
+  ENOTFOUND: unreachable,
+  EACCES: error => `${error.message}. Check the permissions.`,
+  '28P01': unreachable,
+  '3D000': unreachable,
+}

@@ -1,0 +1,90 @@
+// The management listener, on loopback only: what operators' tools and developers read without a token.
+import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type { Context } from './context.ts'
+
+export interface ManagementOptions {
+  ctx: Context
+  /** The API of this process; a worker has none. */
+  api: FastifyInstance | undefined
+  /** False from the moment the process is told to stop. */
+  isReady: () => boolean
+}
+
+const PATIENCE_MS = 2_000
+
+export async function buildManagement({ ctx, api, isReady }: ManagementOptions): Promise<FastifyInstance> {
+  const app = fastify({ loggerInstance: ctx.log as FastifyBaseLogger, disableRequestLogging: true })
+
+  // A web page must not reach this listener through a name that resolves to loopback (DNS rebinding).
+  app.addHook('onRequest', async (request, reply) => {
+    if (/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(request.headers.host ?? '')) return
+    return reply.code(403).send({ error: 'This listener answers to localhost only.' })
+  })
+
+  app.get('/ready', async (_request, reply) => {
+    const problem = isReady()
+      ? await ctx.engine.ping(PATIENCE_MS).then(nothing, () => 'the database does not answer')
+      : 'stopping'
+    reply.header('cache-control', 'no-store')
+    return reply.code(problem ? 503 : 200).send({ ready: !problem, ...(problem && { reason: problem }) })
+  })
+
+  app.get('/metrics', async (_request, reply) => {
+    await collect(ctx)
+    return reply.type(ctx.metrics.registry.contentType).send(await ctx.metrics.registry.metrics())
+  })
+
+  if (api) await serveReference(app, api)
+  return app
+}
+
+const nothing = () => undefined
+
+/** Gauges that are read when they are asked for. */
+async function collect({ engine, jobs, metrics, log }: Context): Promise<void> {
+  for (const [state, count] of Object.entries(engine.pool() ?? {}))
+    metrics.poolConnections.set({ state }, count)
+  try {
+    for (const { queue, ready, deferred, active, failed } of await jobs.depths()) {
+      if (queue === 'dead_letters') {
+        metrics.deadLetters.set(ready)
+        continue
+      }
+      metrics.queueJobs.set({ queue, state: 'ready' }, ready)
+      metrics.queueJobs.set({ queue, state: 'deferred' }, deferred)
+      metrics.queueJobs.set({ queue, state: 'active' }, active)
+      metrics.queueJobs.set({ queue, state: 'failed' }, failed)
+    }
+  } catch (error) {
+    // The rest of the metrics matter most when the database is away.
+    log.warn({ err: error }, 'queue depths could not be read')
+  }
+}
+
+/** The API reference: a page that brings everything along, and a way for it to call the API from its own origin. */
+async function serveReference(app: FastifyInstance, api: FastifyInstance): Promise<void> {
+  app.get('/openapi.json', async () => api.swagger())
+  // Loaded here and not at the top: the page's script is 4 MB that a start without this listener does not need.
+  const { default: reference } = await import('@scalar/fastify-api-reference')
+  await app.register(reference, {
+    routePrefix: '/docs',
+    configuration: {
+      url: '/openapi.json',
+      pageTitle: 'Cloud Operations Service',
+      withDefaultFonts: false,
+      telemetry: false,
+    },
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
+  app.all('/api/*', async (request, reply) => {
+    const { host: _host, ...headers } = request.headers
+    const answer = await api.inject({
+      method: request.method as 'GET',
+      url: request.url,
+      headers,
+      payload: request.body as Buffer | undefined,
+    })
+    return reply.code(answer.statusCode).headers(answer.headers).send(answer.rawPayload)
+  })
+}

@@ -1,0 +1,82 @@
+// One running process: the API, the worker, or both, with the management listener beside them; and its orderly end.
+import closeWithGrace from 'close-with-grace'
+import type { FastifyInstance } from 'fastify'
+import { buildApp } from './app.ts'
+import type { Config } from './config.ts'
+import { type Context, createContext } from './context.ts'
+import { type Drain, installDrain } from './kernel/http/drain.ts'
+import { buildManagement } from './management.ts'
+import { registerTasks, startWorker } from './worker.ts'
+
+export interface Running {
+  ctx: Context
+  /** Where the API listens; undefined in a worker. */
+  url: string | undefined
+  managementUrl: string | undefined
+  stop(): Promise<void>
+}
+
+export interface Parts {
+  api: boolean
+  worker: boolean
+}
+
+/** Connections that say nothing are given this long before they are closed. */
+const SILENCE_MS = 2_000
+
+export async function start(config: Config, parts: Parts): Promise<Running> {
+  const ctx = await createContext({ config, worker: parts.worker })
+  let ready = true
+  let api: FastifyInstance | undefined
+  let drain: Drain | undefined
+  let management: FastifyInstance | undefined
+  try {
+    await registerTasks(ctx)
+    if (parts.api) {
+      api = await buildApp(ctx)
+      drain = installDrain(api)
+    }
+    if (config.MANAGEMENT_PORT > 0) management = await buildManagement({ ctx, api, isReady: () => ready })
+    const url = await api?.listen({ host: config.HOST, port: config.PORT, listenTextResolver: () => '' })
+    const managementUrl = await management?.listen({
+      host: '127.0.0.1',
+      port: config.MANAGEMENT_PORT,
+      listenTextResolver: () => '',
+    })
+    if (parts.worker) await startWorker(ctx)
+    ctx.log.info({ url, management_url: managementUrl, engine: ctx.engine.kind, ...parts }, 'started')
+    return { ctx, url, managementUrl, stop }
+  } catch (error) {
+    await management?.close()
+    await api?.close()
+    await ctx.close(1_000)
+    throw error
+  }
+
+  async function stop(): Promise<void> {
+    ready = false
+    const graceMs = config.SHUTDOWN_GRACE_SECONDS * 1000
+    const until = Date.now() + graceMs
+    ctx.log.info('stopping: finishing requests and jobs in flight')
+    await drain?.begin(Math.min(SILENCE_MS, graceMs / 2))
+    await api?.close()
+    await ctx.close(Math.max(1_000, until - Date.now() - 500))
+    await management?.close()
+    ctx.log.info('stopped')
+  }
+}
+
+/** Stops on SIGTERM and SIGINT; a second signal, or a grace that runs out, exits at once. */
+export function stopOnSignals({ ctx, stop }: Running): void {
+  closeWithGrace(
+    {
+      delay: ctx.config.SHUTDOWN_GRACE_SECONDS * 1000,
+      logger: { error: message => ctx.log.error(String(message)) },
+    },
+    async ({ err, signal }) => {
+      if (err) ctx.log.fatal({ err }, 'an unexpected error ends the process')
+      else ctx.log.info({ signal }, 'asked to stop')
+      await stop()
+    },
+  )
+}

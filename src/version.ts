@@ -1,0 +1,7 @@
+// The version of the service, as package.json has it.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'))
+
+export const VERSION: string = version
