@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
+import type { Engine } from './kernel/db/engine.ts'
 import { migrate } from './kernel/db/migrations.ts'
 import { open, waitUntilReachable } from './kernel/db/open.ts'
 import type { Kernel } from './kernel/kernel.ts'
@@ -23,22 +24,16 @@ export interface ContextOptions {
   worker: boolean
   clock?: Clock
   log?: Logger
+  /** A database that is open already, for tests. */
+  engine?: Engine
 }
 
 const DATABASE_PATIENCE_MS = 30_000
 
-export async function createContext({
-  config,
-  worker,
-  clock = systemClock,
-  log = createLog(config.LOG_LEVEL),
-}: ContextOptions): Promise<Context> {
-  const engine = await open({
-    url: config.DATABASE_URL,
-    poolSize: config.DATABASE_POOL_SIZE,
-    dataDir: config.DATA_DIR,
-    log,
-  })
+export async function createContext(options: ContextOptions): Promise<Context> {
+  const { config, worker, clock = systemClock, log = createLog(config.LOG_LEVEL) } = options
+  const { DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize, DATA_DIR: dataDir } = config
+  const engine = options.engine ?? (await open({ url, poolSize, dataDir, log }))
   try {
     await waitUntilReachable(engine, log, DATABASE_PATIENCE_MS)
     const applied = await migrate(engine, clock)

@@ -1,5 +1,5 @@
 // The management listener, on loopback only: what operators' tools and developers read without a token.
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Context } from './context.ts'
 
 export interface ManagementOptions {
@@ -13,7 +13,10 @@ export interface ManagementOptions {
 const PATIENCE_MS = 2_000
 
 export async function buildManagement({ ctx, api, isReady }: ManagementOptions): Promise<FastifyInstance> {
-  const app = fastify({ loggerInstance: ctx.log as FastifyBaseLogger, disableRequestLogging: true })
+  const app = fastify({
+    loggerInstance: ctx.log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+  })
 
   // A web page must not reach this listener through a name that resolves to loopback (DNS rebinding).
   app.addHook('onRequest', async (request, reply) => {

@@ -37,11 +37,15 @@ export async function start(config: Config, parts: Parts): Promise<Running> {
       drain = installDrain(api)
     }
     if (config.MANAGEMENT_PORT > 0) management = await buildManagement({ ctx, api, isReady: () => ready })
-    const url = await api?.listen({ host: config.HOST, port: config.PORT, listenTextResolver: () => '' })
+    const url = await api?.listen({
+      host: config.HOST,
+      port: config.PORT,
+      listenTextResolver: address => `API listens at ${address}`,
+    })
     const managementUrl = await management?.listen({
       host: '127.0.0.1',
       port: config.MANAGEMENT_PORT,
-      listenTextResolver: () => '',
+      listenTextResolver: address => `management listens at ${address}`,
     })
     if (parts.worker) await startWorker(ctx)
     ctx.log.info({ url, management_url: managementUrl, engine: ctx.engine.kind, ...parts }, 'started')

@@ -1,0 +1,150 @@
+// A fresh, migrated database for each test, cheaply: PGlite from a dump, PostgreSQL from a template database. Which of
+// the two is decided by TEST_DATABASE_URL (`npm run test:pg` sets it).
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdirSync, openAsBlob, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { PGlite } from '@electric-sql/pglite'
+import pg from 'pg'
+import { pino } from 'pino'
+import { systemClock } from '../../src/kernel/clock.ts'
+import type { Engine } from '../../src/kernel/db/engine.ts'
+import { migrate, readMigrations } from '../../src/kernel/db/migrations.ts'
+import { openPglite } from '../../src/kernel/db/pglite.ts'
+import { openPostgres } from '../../src/kernel/db/postgres.ts'
+import { createMetrics } from '../../src/kernel/metrics.ts'
+import { createJobs } from '../../src/kernel/queue/jobs.ts'
+
+export const testDatabaseUrl = process.env.TEST_DATABASE_URL
+export const onPostgres = testDatabaseUrl !== undefined
+
+const silent = pino({ level: 'silent' })
+const root = join(import.meta.dirname, '../..')
+const cache = join(root, 'node_modules/.cache/cloudops')
+
+/** Changes whenever what a migrated database looks like may have changed. */
+function fingerprint(): string {
+  const hash = createHash('sha256')
+  for (const { checksum } of readMigrations()) hash.update(checksum)
+  for (const file of readdirSync(join(root, 'src/kernel/queue')))
+    hash.update(readFileSync(join(root, 'src/kernel/queue', file)))
+  hash.update(readFileSync(join(root, 'node_modules/pg-boss/package.json')))
+  hash.update(readFileSync(join(root, 'node_modules/@electric-sql/pglite/package.json')))
+  return hash.digest('hex').slice(0, 16)
+}
+
+const dumpFile = () => join(cache, `pglite-${fingerprint()}.tar`)
+const templateName = () => `cloudops_template_${fingerprint()}`
+
+/** Once before all tests. */
+export async function prepareDatabases(): Promise<void> {
+  if (testDatabaseUrl) return prepareTemplate(testDatabaseUrl)
+  const file = dumpFile()
+  mkdirSync(cache, { recursive: true })
+  if (readdirSync(cache).includes(file.slice(cache.length + 1))) return
+  const folder = join(cache, `build-${randomBytes(4).toString('hex')}`)
+  const engine = await openPglite({ dataDir: folder })
+  await fill(engine)
+  await engine.close()
+  const pglite = await PGlite.create(join(folder, 'pglite'))
+  const dump = await pglite.dumpDataDir('none')
+  await pglite.close()
+  writeFileSync(`${file}.part`, Buffer.from(await dump.arrayBuffer()))
+  renameSync(`${file}.part`, file)
+  rmSync(folder, { recursive: true })
+}
+
+async function prepareTemplate(url: string): Promise<void> {
+  const name = templateName()
+  const admin = new pg.Client({ connectionString: url })
+  await admin.connect()
+  try {
+    const { rowCount } = await admin.query('select 1 from pg_database where datname = $1', [name])
+    if (rowCount) return
+    await admin.query(`create database ${name}_part`)
+    const engine = openPostgres({ url: databaseUrl(url, `${name}_part`), poolSize: 2, log: silent })
+    await fill(engine)
+    await engine.close()
+    await admin.query(`alter database ${name}_part rename to ${name}`)
+  } finally {
+    await admin.end()
+  }
+}
+
+async function fill(engine: Engine): Promise<void> {
+  await migrate(engine, systemClock)
+  const jobs = createJobs({ engine, log: silent, metrics: createMetrics(), worker: false })
+  await jobs.start()
+  await jobs.stop(1_000)
+}
+
+function databaseUrl(url: string, name: string): string {
+  const parsed = new URL(url)
+  parsed.pathname = `/${name}`
+  return parsed.href
+}
+
+/** A PostgreSQL database of a test's own, and its end. */
+export async function createPostgresDatabase({
+  migrated = true,
+} = {}): Promise<{ url: string; drop(): Promise<void> }> {
+  if (!testDatabaseUrl) throw new Error('TEST_DATABASE_URL is not set')
+  const name = `test_${randomBytes(8).toString('hex')}`
+  const run = async (sql: string) => {
+    const admin = new pg.Client({ connectionString: testDatabaseUrl })
+    await admin.connect()
+    await admin.query(sql).finally(() => admin.end())
+  }
+  await run(
+    migrated
+      ? `create database ${name} template ${templateName()} strategy file_copy`
+      : `create database ${name}`,
+  )
+  return {
+    url: databaseUrl(testDatabaseUrl, name),
+    drop: () => run(`drop database if exists ${name} with (force)`),
+  }
+}
+
+/**
+ * A migrated, empty engine for one test. On PostgreSQL it is a database of its own; on PGlite, where opening one takes
+ * most of a second, the tests of a file take turns with one engine that is emptied in between.
+ */
+export async function openTestEngine(): Promise<{ engine: Engine; close(): Promise<void> }> {
+  if (!onPostgres) return { engine: await emptiedPglite(), close: async () => {} }
+  const { url, drop } = await createPostgresDatabase()
+  const engine = openPostgres({ url, poolSize: 8, log: silent })
+  return {
+    engine,
+    close: async () => {
+      await engine.close()
+      await drop()
+    },
+  }
+}
+
+let shared: Promise<Engine> | undefined
+
+// At the end of the file; a PGlite left open would keep its process alive.
+after(async () => (await shared)?.close())
+
+async function emptiedPglite(): Promise<Engine> {
+  if (!shared) {
+    shared = openAsBlob(dumpFile()).then(dump => openPglite({ dump }))
+    return { ...(await shared) }
+  }
+  const engine = await shared
+  await engine.session(async session => {
+    const rows = await session.query(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables
+       where (schemaname = 'public' and tablename <> 'schema_migrations')
+          or (schemaname = 'pgboss' and tablename in ('job', 'job_common', 'schedule', 'warning'))`,
+    )
+    // Append-only tables refuse to be emptied; a replica's session does not fire their triggers.
+    await session.query('set session_replication_role = replica')
+    await session.query(`truncate ${rows.map(row => row.name).join(', ')} cascade`)
+    await session.query('set session_replication_role = default')
+  })
+  // A test may have replaced a member to simulate a fault; the next one gets them as they were.
+  return { ...engine }
+}

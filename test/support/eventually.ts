@@ -1,0 +1,16 @@
+// Waiting for something another process or a job does: asks until it holds, and says what it last saw when it never did.
+import { setImmediate as turn } from 'node:timers/promises'
+
+export async function eventually<T>(
+  what: string,
+  ask: () => Promise<T | undefined | false>,
+  withinMs = 15_000,
+): Promise<T> {
+  const until = Date.now() + withinMs
+  for (;;) {
+    const found = await ask()
+    if (found !== undefined && found !== false) return found
+    if (Date.now() > until) throw new Error(`it did not happen within ${withinMs} ms: ${what}`)
+    await turn()
+  }
+}

@@ -1,0 +1,121 @@
+// A fresh bundle for each test: its own database, app, clock and tokens. Nothing is shared, nothing is left behind.
+import type { TestContext } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { buildApp } from '../../src/app.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import { type Context, createContext } from '../../src/context.ts'
+import { createLog } from '../../src/kernel/log.ts'
+import { registerTasks, startWorker } from '../../src/worker.ts'
+import { openTestEngine } from './database.ts'
+import { OLDER_SECRET, SECRET, type TokenMaker, tokenMaker } from './tokens.ts'
+
+export interface Answer {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  body: any
+  text: string
+}
+
+export interface CallOptions {
+  token?: string | null
+  body?: unknown
+  /** Sent as it stands. */
+  raw?: string | Uint8Array<ArrayBuffer>
+  headers?: Record<string, string>
+}
+
+export interface Bundle {
+  ctx: Context
+  app: FastifyInstance
+  url: string
+  clock: TestClock
+  tokens: TokenMaker
+  /** Everything the service logged, as text. */
+  logged(): string
+  /** A real HTTP request; as a platform_admin unless a token (or null) is given. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+}
+
+export interface TestClock {
+  now(): Date
+  set(time: string): void
+  advance(ms: number): void
+}
+
+export const testEnvironment = {
+  NODE_ENV: 'test',
+  LOG_LEVEL: 'debug',
+  JWT_SECRET: `${SECRET},${OLDER_SECRET}`,
+  SECRET_KEY: 'test-secret-key-4c1be09d27f85a63d1',
+  SESSION_SIGNING_SALT: 'test-session-salt-9e3b70c4a8d1f652',
+  ALLOWED_ORIGIN_DOMAIN: 'example.com',
+}
+
+export interface SetupOptions {
+  env?: Record<string, string>
+  /** Also run jobs. */
+  worker?: boolean
+  /** Added before the app listens, for routes that only a test needs. */
+  extend?: (app: FastifyInstance, ctx: Context) => void
+}
+
+export async function setup(t: TestContext, options: SetupOptions = {}): Promise<Bundle> {
+  const { config } = readConfig({ ...testEnvironment, ...options.env })
+  const lines: string[] = []
+  const log = createLog(config.LOG_LEVEL, { write: line => void lines.push(line) })
+  const clock = testClock()
+  const { engine, close } = await openTestEngine()
+  const ctx = await createContext({ config, worker: options.worker === true, clock, log, engine })
+  await registerTasks(ctx)
+  const app = await buildApp(ctx)
+  options.extend?.(app, ctx)
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  if (options.worker) await startWorker(ctx)
+  t.after(async () => {
+    await app.close()
+    await ctx.jobs.stop(5_000)
+    await close()
+  })
+  const tokens = tokenMaker(() => clock.now())
+  return { ctx, app, url, clock, tokens, logged: () => lines.join(''), call: caller(url, tokens) }
+}
+
+export const silentLog = pino({ level: 'silent' })
+
+export const testConfig = (env: Record<string, string> = {}): Config =>
+  readConfig({ ...testEnvironment, ...env }).config
+
+/** Starts at a fixed moment and moves only when told. */
+export function testClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
+  let time = Date.parse(start)
+  return {
+    now: () => new Date(time),
+    set: value => {
+      time = Date.parse(value)
+    },
+    advance: ms => {
+      time += ms
+    },
+  }
+}
+
+function caller(url: string, tokens: TokenMaker): Bundle['call'] {
+  return async (method, path, { token, body, raw, headers = {} } = {}) => {
+    const bearer = token === undefined ? await tokens.admin() : token
+    const answer = await fetch(url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(bearer !== null && { authorization: `Bearer ${bearer}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: raw ?? (body === undefined ? undefined : JSON.stringify(body)),
+    })
+    const text = await answer.text()
+    const json = answer.headers.get('content-type')?.includes('json')
+    return { status: answer.status, headers: answer.headers, text, body: json ? JSON.parse(text) : undefined }
+  }
+}
