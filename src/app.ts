@@ -10,13 +10,13 @@ import { deadLetterRoutes } from './features/dead-letters/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { sessionRoutes } from './features/session/index.ts'
-import { AppError } from './kernel/errors.ts'
+import { AppError, notFound } from './kernel/errors.ts'
 import type { Door } from './kernel/http/authenticate.ts'
 import { authenticate } from './kernel/http/authenticate.ts'
 import { installGuards } from './kernel/http/guards.ts'
 import { installOpenapi } from './kernel/http/openapi.ts'
 import { originRule } from './kernel/http/origins.ts'
-import { answer, installProblems } from './kernel/http/problems.ts'
+import { answer } from './kernel/http/problems.ts'
 import { installRequestLog } from './kernel/http/request-log.ts'
 import { sessionKey } from './kernel/http/session-cookie.ts'
 import { parseStrictJson } from './kernel/http/strict-json.ts'
@@ -64,6 +64,8 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     clientErrorHandler: answerUnreadable,
   })
 
+  // First of all: routes that plugins add keep the error handler that stands when they are added.
+  app.setErrorHandler(answer)
   app.setValidatorCompiler(validatorCompiler())
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -84,6 +86,9 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   await app.register(cors, {
     origin: (origin, done) => done(null, door.originAllowed(origin)),
     credentials: true,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    // Off, because it would answer an odd OPTIONS request with plain text instead of a problem.
+    strictPreflight: false,
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600,
   })
@@ -97,7 +102,9 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     errorResponseBuilder: (_request, { after }) =>
       new AppError('rate_limited', 'rate_limited', `Too many requests. Go on in ${after}.`),
   })
-  installProblems(app)
+  app.setNotFoundHandler({ preHandler: app.rateLimit() }, (request, reply) =>
+    answer(notFound(), request, reply),
+  )
   await installOpenapi(app, ctx.version)
 
   await app.register(healthRoutes(ctx, ctx.version))

@@ -66,20 +66,28 @@ export async function setup(t: TestContext, options: SetupOptions = {}): Promise
   const lines: string[] = []
   const log = createLog(config.LOG_LEVEL, { write: line => void lines.push(line) })
   const clock = testClock()
+  const undo = undoStack(t)
   const { engine, close } = await openTestEngine()
+  undo(close)
   const ctx = await createContext({ config, worker: options.worker === true, clock, log, engine })
+  undo(() => ctx.jobs.stop(5_000))
   await registerTasks(ctx)
   const app = await buildApp(ctx)
+  undo(() => app.close())
   options.extend?.(app, ctx)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   if (options.worker) await startWorker(ctx)
-  t.after(async () => {
-    await app.close()
-    await ctx.jobs.stop(5_000)
-    await close()
-  })
   const tokens = tokenMaker(() => clock.now())
   return { ctx, app, url, clock, tokens, logged: () => lines.join(''), call: caller(url, tokens) }
+}
+
+/** Takes down in the reverse order of setting up, also when setting up fails half-way. */
+export function undoStack(t: TestContext): (undo: () => unknown) => void {
+  const stack: (() => unknown)[] = []
+  t.after(async () => {
+    for (const undo of stack.reverse()) await undo()
+  })
+  return undo => void stack.push(undo)
 }
 
 export const silentLog = pino({ level: 'silent' })

@@ -1,7 +1,7 @@
 // Every error leaves as RFC 9457 problem+json, and this file alone knows which status a kind of error has. Nothing of
 // SQL, stacks or secrets is in it: an unexpected error is logged whole and answered as `internal`.
 import { STATUS_CODES } from 'node:http'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { problemOfDatabaseError } from '../db/sql-state.ts'
 import { AppError, type ErrorKind, type FieldError, invalid, malformed, notFound } from '../errors.ts'
 import { fieldErrors } from './validation.ts'
@@ -38,13 +38,6 @@ export function problem(status: number, code: string, detail: string, requestId:
     code,
     request_id: requestId,
   }
-}
-
-export function installProblems(app: FastifyInstance): void {
-  app.setErrorHandler((error: FastifyError, request, reply) => answer(error, request, reply))
-  app.setNotFoundHandler({ preHandler: app.rateLimit() }, (request, reply) =>
-    answer(notFound(), request, reply),
-  )
 }
 
 export function answer(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
