@@ -147,7 +147,7 @@ export function readConfig(environment: Environment, dotEnv: Environment = {}): 
     }
   }
 
-  if (values.NODE_ENV === 'production') problems.push(...productionProblems(values))
+  if (values.NODE_ENV === 'production') problems.push(...productionProblems(values, sources))
   if (problems.length > 0) throw new ConfigError(problems)
 
   const missing = names.filter(name => variables[name].generated && values[name] === undefined)
@@ -174,11 +174,11 @@ function find(
   return fallback === undefined ? [undefined, 'not set'] : [fallback, 'default']
 }
 
-function productionProblems(values: Record<string, unknown>): string[] {
+function productionProblems(values: Record<string, unknown>, sources: Record<string, Source>): string[] {
   const problems: string[] = []
   for (const [name, definition] of Object.entries<Variable<unknown>>(variables)) {
     const value = values[name]
-    if (definition.generated && value === undefined) {
+    if (definition.generated && sources[name] === 'not set') {
       problems.push(`${name} must be set in production: make one with \`openssl rand -base64 48\``)
     }
     if (definition.check !== check.secret && definition.check !== check.secretList) continue

@@ -20,7 +20,8 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 export async function authenticate(request: FastifyRequest, door: Door): Promise<Caller> {
   const { authorization } = request.headers
   if (authorization !== undefined) return bearer(authorization, door)
-  const cookie = request.cookies[SESSION_COOKIE]
+  // Cookies are not parsed yet when the address itself could not be read.
+  const cookie = request.cookies?.[SESSION_COOKIE]
   if (cookie !== undefined) return session(request, cookie, door)
   throw unauthenticated('Send a token: `Authorization: Bearer <token>`.')
 }

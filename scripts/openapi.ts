@@ -1,0 +1,41 @@
+// Writes docs/openapi.json from the code, or with --check says whether it is up to date.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { buildApp } from '../src/app.ts'
+import { readConfig } from '../src/config.ts'
+import type { Context } from '../src/context.ts'
+import { systemClock } from '../src/kernel/clock.ts'
+import { createMetrics } from '../src/kernel/metrics.ts'
+import { VERSION } from '../src/version.ts'
+
+const file = join(import.meta.dirname, '../docs/openapi.json')
+const secret = 'describing-the-api-needs-no-secret-at-all'
+const { config } = readConfig({
+  NODE_ENV: 'test',
+  JWT_SECRET: secret,
+  SECRET_KEY: secret,
+  SESSION_SIGNING_SALT: secret,
+})
+
+// Routes touch the database and the queue only when they are called, and none is called here.
+const context = {
+  config,
+  version: VERSION,
+  log: pino({ level: 'silent' }),
+  metrics: createMetrics(),
+  clock: systemClock,
+}
+const app = await buildApp(context as Context)
+await app.ready()
+const text = `${JSON.stringify(app.swagger(), null, 2)}\n`
+await app.close()
+
+if (!process.argv.includes('--check')) {
+  writeFileSync(file, text)
+} else if (text !== readFileSync(file, 'utf8')) {
+  process.stderr.write(
+    'docs/openapi.json is not what the code says: run `npm run openapi` and commit the result.\n',
+  )
+  process.exit(1)
+}

@@ -1,0 +1,83 @@
+// The arrows of ARCHITECTURE.md, read from the import statements.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { test } from 'node:test'
+
+const root = join(import.meta.dirname, '../..')
+const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter(file => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+  .map(file => join('src', file))
+
+/** Which features a feature may use, through their index.ts. */
+const betweenFeatures: Record<string, string[]> = {}
+
+const roomOf = (file: string): string => {
+  const [, first = '', second = ''] = file.split('/')
+  if (first === 'features' || first === 'integrations') return `${first}/${second}`
+  return first.endsWith('.ts') ? 'top' : first
+}
+
+function imports(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  const found = text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)
+  return [...found].map(match => relative(root, resolve(root, dirname(file), match[1]!)))
+}
+
+function mayImport(from: string, to: string): boolean {
+  const [room, target] = [roomOf(from), roomOf(to)]
+  if (room === target) return true
+  if (room === 'top') return target !== 'commands' || from === 'src/main.ts'
+  if (room === 'commands') return true
+  if (room === 'kernel') return false
+  if (target === 'kernel') return true
+  if (room.startsWith('integrations/')) return false
+  if (!room.startsWith('features/')) return false
+  if (target.startsWith('integrations/')) return to.endsWith('/index.ts')
+  const allowed = betweenFeatures[room.slice('features/'.length)] ?? []
+  return (
+    target.startsWith('features/') &&
+    allowed.includes(target.slice('features/'.length)) &&
+    to.endsWith('/index.ts')
+  )
+}
+
+test('imports point down: main, app and worker, features, integrations, kernel', () => {
+  const wrong = files.flatMap(from =>
+    imports(from)
+      .filter(to => !mayImport(from, to))
+      .map(to => `${from} → ${to}`),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('features are used from above through their index.ts alone', () => {
+  const wrong = files
+    .filter(from => !roomOf(from).startsWith('features/'))
+    .flatMap(from => imports(from).map(to => ({ from, to })))
+    .filter(({ to }) => roomOf(to).startsWith('features/') && !to.endsWith('/index.ts'))
+  assert.deepEqual(wrong, [])
+})
+
+test('config.ts alone reads the environment', () => {
+  const readers = files.filter(file =>
+    /process\.env|loadEnvFile|parseEnv/.test(readFileSync(join(root, file), 'utf8')),
+  )
+  assert.deepEqual(readers, ['src/config.ts'])
+})
+
+test('every file says in its first line what it is about, and none has a name that explains nothing', () => {
+  for (const file of files) {
+    assert.match(readFileSync(join(root, file), 'utf8'), /^\/\/ \S/, file)
+    assert.doesNotMatch(file, /\/(utils?|helpers?|common|misc|types)(\.ts|\/)/)
+  }
+})
+
+test('all relative imports end in .ts, for nothing is compiled', () => {
+  const wrong = files.flatMap(file =>
+    imports(file)
+      .filter(to => !to.endsWith('.ts'))
+      .map(to => `${file} → ${to}`),
+  )
+  assert.deepEqual(wrong, [])
+})

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { Type } from 'typebox'
+import { type Task, taskHandlers, upsertTasks } from '../../src/features/scheduled-tasks/index.ts'
+import { transaction } from '../../src/kernel/db/transaction.ts'
+import { handle, type JobRun, type JobType } from '../../src/kernel/queue/job.ts'
+import { QUEUE_NAMES, QUEUES } from '../../src/kernel/queue/queues.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Bundle, setup } from '../support/setup.ts'
+
+const Payload = Type.Object({ n: Type.Integer() })
+const probe = (queue: JobType['queue'] = 'cloud_sync_fast'): JobType<typeof Payload> => ({
+  name: 'probe',
+  queue,
+  payload: Payload,
+})
+
+/** Makes retries follow at once, so that a test need not wait for the backoff. */
+const hurry = ({ ctx }: Bundle) =>
+  sql`update pgboss.job set start_after = now() - interval '1 hour' where state = 'retry'`.execute(ctx.db)
+
+test('the six queues of the specification exist, and only provisioning never retries', async t => {
+  const { ctx } = await setup(t)
+  const { rows } = await sql<{
+    name: string
+    retry_limit: number
+    retry_backoff: boolean
+    dead_letter: string
+  }>`
+    select name, retry_limit, retry_backoff, dead_letter from pgboss.queue where name not like '%pgboss%' and name <> 'dead_letters'`.execute(
+    ctx.db,
+  )
+  assert.deepEqual(rows.map(row => row.name).sort(), [
+    'cloud_billing',
+    'cloud_sync_fast',
+    'cloud_sync_full',
+    'cloud_sync_slow',
+    'metering',
+    'provisioning',
+  ])
+  for (const row of rows) {
+    assert.equal(row.retry_limit === 0, row.name === 'provisioning', row.name)
+    assert.equal(row.retry_backoff, row.name !== 'provisioning', row.name)
+    assert.equal(row.dead_letter, 'dead_letters')
+  }
+})
+
+test('the first send to every queue works inside a transaction', async t => {
+  const { ctx } = await setup(t)
+  for (const queue of QUEUE_NAMES) {
+    const id = await transaction(ctx.db, tx => ctx.jobs.send(tx, probe(queue), { n: 1 }, { key: 'first' }))
+    assert.ok(id, queue)
+  }
+})
+
+test('a job sent in a transaction that rolls back is never run', async t => {
+  const bundle = await setup(t, { worker: false })
+  const { db, jobs } = bundle.ctx
+  await assert.rejects(
+    transaction(db, async tx => {
+      await jobs.send(tx, probe(), { n: 1 }, { key: 'a' })
+      throw new Error('changed my mind')
+    }),
+  )
+  const { rows } = await sql<{
+    count: number
+  }>`select count(*)::int as count from pgboss.job where name = 'cloud_sync_fast'`.execute(db)
+  assert.equal(rows[0]?.count, 0)
+})
+
+test('of jobs with one key at most one is queued or running', async t => {
+  const { ctx } = await setup(t)
+  const send = (key: string) => ctx.jobs.send(ctx.db, probe(), { n: 1 }, { key })
+  assert.ok(await send('a'))
+  assert.equal(await send('a'), null)
+  assert.ok(await send('b'))
+})
+
+test('each queue runs as many jobs at a time as it is allowed, and no more', async t => {
+  const { ctx } = await setup(t, { worker: false })
+  let running = 0
+  let most = 0
+  let finished = 0
+  const gate = Promise.withResolvers<void>()
+  const type = probe('cloud_sync_fast')
+  const { concurrency } = QUEUES.cloud_sync_fast
+  for (let n = 0; n < concurrency + 3; n++) await ctx.jobs.send(ctx.db, type, { n }, { key: String(n) })
+  await ctx.jobs.work(
+    [
+      handle(type, async () => {
+        running++
+        most = Math.max(most, running)
+        if (running === concurrency) gate.resolve()
+        await gate.promise
+        running--
+        finished++
+      }),
+    ],
+    [],
+  )
+  await eventually('all jobs are done', async () => finished === concurrency + 3)
+  assert.equal(most, concurrency)
+})
+
+test('a failing job is tried again, then kept as a dead letter that an operator can see and retry', async t => {
+  const bundle = await setup(t)
+  const { ctx, call } = bundle
+  const attempts: number[] = []
+  let mended = false
+  const type = probe('metering')
+  await ctx.jobs.send(ctx.db, type, { n: 7 }, { key: 'x' })
+  await ctx.jobs.work(
+    [
+      handle(type, async (_payload: unknown, run: JobRun) => {
+        attempts.push(run.attempt)
+        if (!mended)
+          throw Object.assign(new Error('the moon is in the way'), { detail: 'row-value-that-stays-private' })
+      }),
+    ],
+    [],
+  )
+  const letters = await eventually('the dead letter appears', async () => {
+    await hurry(bundle)
+    const { body } = await call('GET', '/api/v1/admin/dead_letters')
+    return body.data.length > 0 && body.data
+  })
+  assert.deepEqual(attempts, [1, 2, 3, 4])
+  assert.equal(letters.length, 1)
+  assert.equal(letters[0].queue, 'metering')
+  assert.equal(letters[0].job, 'probe')
+  assert.deepEqual(letters[0].payload, { n: 7 })
+  assert.equal(letters[0].error, 'the moon is in the way')
+  assert.equal(letters[0].attempts, 4)
+  const { rows } = await sql<{
+    text: string
+  }>`select output::text || coalesce(source_output::text, '') as text from pgboss.job`.execute(ctx.db)
+  assert.ok(rows.every(row => !row.text?.includes('row-value-that-stays-private')))
+
+  mended = true
+  assert.equal((await call('POST', `/api/v1/admin/dead_letters/${letters[0].id}/retry`)).status, 204)
+  await eventually('it runs once more', async () => attempts.length === 5)
+  assert.deepEqual((await call('GET', '/api/v1/admin/dead_letters')).body.data, [])
+  assert.equal((await call('POST', `/api/v1/admin/dead_letters/${letters[0].id}/retry`)).status, 404)
+})
+
+test('a provisioning job that fails is not tried again', async t => {
+  const bundle = await setup(t)
+  const { ctx, call } = bundle
+  let runs = 0
+  const type = probe('provisioning')
+  await ctx.jobs.send(ctx.db, type, { n: 1 }, { key: 'x' })
+  await ctx.jobs.work(
+    [
+      handle(type, async () => {
+        runs++
+        throw new Error('no')
+      }),
+    ],
+    [],
+  )
+  await eventually(
+    'the dead letter appears',
+    async () => (await call('GET', '/api/v1/admin/dead_letters')).body.data.length === 1,
+  )
+  assert.equal(runs, 1)
+})
+
+test('jobs of unknown names or with payloads that do not fit fail without running', async t => {
+  const bundle = await setup(t)
+  const { ctx, call } = bundle
+  let runs = 0
+  const type = probe('provisioning')
+  await ctx.jobs.send(ctx.db, { ...type, name: 'stranger' }, { n: 1 }, { key: 'x' })
+  await ctx.jobs.send(ctx.db, type, { n: 'one' } as never, { key: 'y' })
+  await ctx.jobs.work([handle(type, async () => void runs++)], [])
+  const letters = await eventually('both are dead letters', async () => {
+    const { body } = await call('GET', '/api/v1/admin/dead_letters')
+    return body.data.length === 2 && body.data
+  })
+  assert.deepEqual(letters.map((letter: { error: string }) => letter.error).sort(), [
+    'the payload does not fit the job',
+    'this version knows no job named stranger',
+  ])
+  assert.equal(runs, 0)
+})
+
+test('dead letters are paged, each once', async t => {
+  const { ctx, call } = await setup(t)
+  const type = probe('provisioning')
+  for (let n = 0; n < 5; n++) await ctx.jobs.send(ctx.db, type, { n }, { key: String(n) })
+  await ctx.jobs.work([handle(type, () => Promise.reject(new Error('no')))], [])
+  await eventually(
+    'all five are dead',
+    async () => (await call('GET', '/api/v1/admin/dead_letters')).body.data.length === 5,
+  )
+  const seen: number[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const { body } = await call('GET', `/api/v1/admin/dead_letters?limit=2${cursor && `&cursor=${cursor}`}`)
+    seen.push(...body.data.map((letter: { payload: { n: number } }) => letter.payload.n))
+    cursor = body.next_cursor
+  }
+  assert.deepEqual(seen.toSorted(), [0, 1, 2, 3, 4])
+})
+
+test('a task that throws is recorded as failed with its reason, and again as completed when a retry succeeds', async t => {
+  const bundle = await setup(t)
+  const { ctx, call } = bundle
+  let broken = true
+  const task: Task = {
+    name: 'fragile',
+    description: 'Fails until it is mended.',
+    queue: 'cloud_sync_slow',
+    cron: '0 0 1 1 *',
+    run: async () => {
+      if (broken) throw new Error('not yet')
+    },
+  }
+  await upsertTasks(ctx.db, [task])
+  await ctx.jobs.work(taskHandlers(ctx, [task]), [])
+  const path = (await call('POST', '/api/v1/admin/scheduled_tasks/fragile/run')).headers.get('location') ?? ''
+  const failed = await eventually('it fails', async () => {
+    const { body } = await call('GET', path)
+    return body.data.status === 'failed' && body.data
+  })
+  assert.equal(failed.error, 'not yet')
+  broken = false
+  const completed = await eventually('the retry succeeds', async () => {
+    await hurry(bundle)
+    const { body } = await call('GET', path)
+    return body.data.status === 'completed' && body.data
+  })
+  assert.equal(completed.attempts, 2)
+  assert.equal(completed.error, null)
+})

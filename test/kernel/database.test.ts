@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { parseTimestamp } from '../../src/kernel/db/column-values.ts'
+import { migrate, migrationStatus, readMigrations } from '../../src/kernel/db/migrations.ts'
+import { transaction } from '../../src/kernel/db/transaction.ts'
+import { openTestEngine } from '../support/database.ts'
+import { setup, undoStack } from '../support/setup.ts'
+
+test('dates are text as stored, times are UTC with Z, bigints are exact or refused, numerics are text', async t => {
+  const { ctx } = await setup(t)
+  const { rows } = await sql<Record<string, unknown>>`
+    select '2026-02-28'::date as date, '2026-11-15 01:02:03.4567+02'::timestamptz(3) as time, 9007199254740991::bigint as large,
+           0.1::numeric + 0.2::numeric as amount, '{"a":[1]}'::jsonb as json, array['x'] as list, null::timestamptz as nothing`.execute(
+    ctx.db,
+  )
+  assert.deepEqual(rows[0], {
+    date: '2026-02-28',
+    time: '2026-11-14T23:02:03.457Z',
+    large: 9007199254740991,
+    amount: '0.3',
+    json: { a: [1] },
+    list: ['x'],
+    nothing: null,
+  })
+  await assert.rejects(sql`select 9007199254740992::bigint`.execute(ctx.db), /does not fit/)
+})
+
+test('times of every form PostgreSQL writes are read', () => {
+  assert.equal(parseTimestamp('2026-11-15 01:02:03+00'), '2026-11-15T01:02:03.000Z')
+  assert.equal(parseTimestamp('2026-11-15 01:02:03.1+00'), '2026-11-15T01:02:03.100Z')
+  assert.equal(parseTimestamp('2026-11-15 01:02:03.123456+00'), '2026-11-15T01:02:03.123Z')
+  assert.equal(parseTimestamp('2026-11-15 01:02:03+02'), '2026-11-14T23:02:03.000Z')
+})
+
+test('a transaction is kept whole or not at all', async t => {
+  const { ctx } = await setup(t)
+  const pause = (by: string) => sql`update scheduled_tasks set paused_by = ${by}`
+  await assert.rejects(
+    transaction(ctx.db, async tx => {
+      await pause('half').execute(tx)
+      throw new Error('stop')
+    }),
+  )
+  const { rows } = await sql<{ paused_by: string | null }>`select paused_by from scheduled_tasks`.execute(
+    ctx.db,
+  )
+  assert.equal(rows[0]?.paused_by, null)
+})
+
+test('a transaction that met a serialization failure is tried again', async t => {
+  const { ctx } = await setup(t)
+  let attempts = 0
+  await transaction(ctx.db, async () => {
+    attempts++
+    if (attempts < 3) throw Object.assign(new Error('could not serialize access'), { code: '40001' })
+  })
+  assert.equal(attempts, 3)
+})
+
+test('migrations are applied once, in order, and their status is told', async t => {
+  const undo = undoStack(t)
+  const { engine, close } = await openTestEngine()
+  undo(close)
+  assert.deepEqual(await migrate(engine, systemClock), [])
+  const next = readMigrations().length + 1
+  const more = [
+    ...readMigrations(),
+    {
+      version: next,
+      name: 'first',
+      sql: 'create table extra (id int primary key); insert into extra values (1);',
+      checksum: 'a',
+    },
+    { version: next + 1, name: 'second', sql: 'insert into extra values (2)', checksum: 'b' },
+  ]
+  undo(() => engine.session(session => session.query('drop table if exists extra')))
+  undo(() =>
+    engine.session(session => session.query('delete from schema_migrations where version >= $1', [next])),
+  )
+  assert.deepEqual(
+    (await migrationStatus(engine, more)).slice(-2).map(row => row.state),
+    ['pending', 'pending'],
+  )
+  assert.deepEqual(
+    (await migrate(engine, systemClock, more)).map(m => m.name),
+    ['first', 'second'],
+  )
+  assert.deepEqual(await migrate(engine, systemClock, more), [])
+  assert.equal((await migrationStatus(engine)).at(-1)?.state, 'unknown')
+
+  const edited = more.map(m => (m.name === 'second' ? { ...m, checksum: 'c' } : m))
+  await assert.rejects(migrate(engine, systemClock, edited), /were edited since: \d+_second/)
+})
+
+test('a migration that fails leaves nothing of itself behind', async t => {
+  const undo = undoStack(t)
+  const { engine, close } = await openTestEngine()
+  undo(close)
+  const version = readMigrations().length + 1
+  const broken = [
+    ...readMigrations(),
+    { version, name: 'broken', sql: 'create table half (id int); select no_such_thing;', checksum: 'x' },
+  ]
+  await assert.rejects(migrate(engine, systemClock, broken))
+  const rows = await engine.session(session => session.query("select to_regclass('half') as found"))
+  assert.equal(rows[0]?.found, null)
+  assert.equal((await migrationStatus(engine, broken)).at(-1)?.state, 'pending')
+})
+
+test('migration files must be numbered without a gap', t => {
+  const folder = mkdtempSync(join(tmpdir(), 'cloudops-test-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, '0001_one.sql'), '')
+  writeFileSync(join(folder, '0003_three.sql'), '')
+  assert.throws(() => readMigrations(folder), /0003_three\.sql.*without a gap/)
+})

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { DEEPEST, parseStrictJson } from '../../src/kernel/http/strict-json.ts'
+
+const parse = (text: string) => parseStrictJson(Buffer.from(text))
+
+test('whatever JSON.stringify writes is read back the same', () => {
+  const value = fc.jsonValue({ maxDepth: 6, noUnicodeString: false })
+  fc.assert(
+    fc.property(value, json => {
+      const text = JSON.stringify(json)
+      const takes =
+        !text.includes('\\u0000') &&
+        text.isWellFormed() &&
+        !/\\u[dD][89a-fA-F]/.test(text) &&
+        !/e\+|\d{16}/.test(text)
+      fc.pre(takes)
+      assert.deepEqual(parse(text), JSON.parse(text))
+    }),
+  )
+})
+
+test('arbitrary bytes are read or refused as malformed, never anything else', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), bytes => {
+      try {
+        parseStrictJson(Buffer.from(bytes))
+      } catch (error) {
+        assert.equal((error as { code?: string }).code, 'malformed_body')
+      }
+    }),
+  )
+})
+
+test('keys are compared as they read, within one object only', () => {
+  assert.throws(() => parse('{"a":1,"b":{"c":1},"\\u0061":2}'), /stands twice/)
+  assert.deepEqual(parse('{"a":{"a":1},"b":[{"a":1},{"a":1}]}'), { a: { a: 1 }, b: [{ a: 1 }, { a: 1 }] })
+  assert.deepEqual(parse('["a","a",{"x":"x"}]'), ['a', 'a', { x: 'x' }])
+})
+
+test('nesting is taken to its limit and no deeper', () => {
+  const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+  assert.ok(parse(nested(DEEPEST)))
+  assert.throws(() => parse(nested(DEEPEST + 1)), /levels deep/)
+  assert.deepEqual(
+    parse('"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["'),
+    '[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[',
+  )
+})
+
+test('numbers are taken up to 2^53 - 1, whole characters in any escape', () => {
+  assert.equal(parse('9007199254740991'), Number.MAX_SAFE_INTEGER)
+  assert.throws(() => parse('9007199254740992'), /2\^53/)
+  assert.throws(() => parse('[-9007199254740993]'), /2\^53/)
+  assert.equal(parse('-1.5e3'), -1500)
+  assert.equal(parse('"\\ud83d\\ude00 \\\\ \\" \\/"'), '😀 \\ " /')
+})
