@@ -13,6 +13,8 @@ interface Variable<T> {
   fallback?: string
   /** Never printed. */
   secret?: true
+  /** How long a key must be in production; other secrets (tokens of others) are what they are. */
+  minBytes?: number
   /** Made once and kept in DATA_DIR when not set, except in production, where it must be set. */
   generated?: true
 }
@@ -21,10 +23,10 @@ const withDefault = <T>(fallback: string, check: check.Check<T>, meaning: string
   ({ check, meaning, fallback }) as Variable<T>
 const optional = <T>(check: check.Check<T>, meaning: string) =>
   ({ check, meaning }) as Variable<T | undefined>
-const optionalSecret = <T>(check: check.Check<T>, meaning: string) =>
-  ({ check, meaning, secret: true }) as Variable<T | undefined>
-const generatedSecret = <T>(check: check.Check<T>, meaning: string) =>
-  ({ check, meaning, secret: true, generated: true }) as Variable<T>
+const optionalSecret = <T>(check: check.Check<T>, meaning: string, minBytes?: number) =>
+  ({ check, meaning, minBytes, secret: true }) as Variable<T | undefined>
+const generatedSecret = <T>(check: check.Check<T>, meaning: string, minBytes: number) =>
+  ({ check, meaning, minBytes, secret: true, generated: true }) as Variable<T>
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 const environments = ['development', 'test', 'production'] as const
@@ -50,6 +52,7 @@ export const variables = {
   JWT_SECRET: generatedSecret(
     check.secretList,
     'shared with the issuer of tokens; several, comma-separated, during a rotation; each at least 32 bytes',
+    check.SECRET_BYTES,
   ),
   JWT_ISSUER: optional(check.text, 'compared with `iss` when set'),
   JWT_AUDIENCE: optional(check.text, 'compared with `aud` when set'),
@@ -61,9 +64,14 @@ export const variables = {
   ),
   SECRET_KEY: generatedSecret(
     check.secret,
-    'encrypts stored secrets and, with the salt, signs the session cookie; at least 32 bytes',
+    'encrypts stored secrets and, with the salt, signs the session cookie; in production at least 32 bytes',
+    check.SECRET_BYTES,
   ),
-  SESSION_SIGNING_SALT: generatedSecret(check.secret, 'salt of the session cookie’s key; at least 32 bytes'),
+  SESSION_SIGNING_SALT: generatedSecret(
+    check.secret,
+    'salt of the session cookie’s key; in production at least 16 bytes',
+    16,
+  ),
   DEV_ORIGIN: withDefault(
     'http://localhost:5173',
     check.origin,
@@ -179,12 +187,12 @@ function productionProblems(values: Record<string, unknown>, sources: Record<str
   for (const [name, definition] of Object.entries<Variable<unknown>>(variables)) {
     const value = values[name]
     if (definition.generated && sources[name] === 'not set') {
-      problems.push(`${name} must be set in production: make one with \`openssl rand -base64 48\``)
+      problems.push(`${name} must be set in production: ${check.MAKE_ONE}`)
     }
-    if (definition.check !== check.secret && definition.check !== check.secretList) continue
-    for (const one of [value ?? []].flat() as string[]) {
-      const weakness = check.weakness(one)
-      if (weakness) problems.push(`${name} ${weakness}: make one with \`openssl rand -base64 48\``)
+    if (definition.minBytes === undefined) continue
+    for (const secret of [value ?? []].flat() as string[]) {
+      const weakness = check.weakness(secret, definition.minBytes)
+      if (weakness) problems.push(`${name} ${weakness}: ${check.MAKE_ONE}`)
     }
   }
   const api = values.DIGITALOCEAN_API_URL
