@@ -95,7 +95,7 @@ test('production refuses weak secrets and accepts strong ones', () => {
     'a'.repeat(40),
     'changeme-changeme-changeme-changeme',
     'abababababababababababababababababab',
-    'this-is-an-example-secret-for-you-42',
+    'put-your-secret-here-1234567890-abcd',
   ]
   for (const JWT_SECRET of weak) assert.equal(problemsOf({ ...strong, JWT_SECRET }).length, 1, JWT_SECRET)
   assert.equal(problemsOf({ ...strong, JWT_SECRET: `${strong.JWT_SECRET},${'b'.repeat(40)}` }).length, 1)
