@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { test } from 'node:test'
+import { buildManagement } from '../../src/management.ts'
+import { type Bundle, setup } from '../support/setup.ts'
+
+async function listen(t: Parameters<typeof setup>[0], bundle: Bundle) {
+  const state = { ready: true }
+  const management = await buildManagement({ ctx: bundle.ctx, api: bundle.app, isReady: () => state.ready })
+  const url = await management.listen({ host: '127.0.0.1', port: 0 })
+  t.after(() => management.close())
+  return { url, state }
+}
+
+test('/ready is 200 while the process serves, 503 when it stops or the database does not answer', async t => {
+  const bundle = await setup(t)
+  const { url, state } = await listen(t, bundle)
+  assert.equal((await fetch(`${url}/ready`)).status, 200)
+  state.ready = false
+  assert.deepEqual(await (await fetch(`${url}/ready`)).json(), { ready: false, reason: 'stopping' })
+  state.ready = true
+  bundle.ctx.engine.ping = () => Promise.reject(new Error('gone'))
+  assert.equal((await fetch(`${url}/ready`)).status, 503)
+})
+
+test('/metrics speaks Prometheus and counts requests by route', async t => {
+  const bundle = await setup(t)
+  const { url } = await listen(t, bundle)
+  await bundle.call('GET', '/api/v1/admin/scheduled_tasks/housekeeping')
+  const answer = await fetch(`${url}/metrics`)
+  assert.match(answer.headers.get('content-type') ?? '', /^text\/plain/)
+  const text = await answer.text()
+  assert.match(
+    text,
+    /cloudops_http_request_duration_seconds_count\{method="GET",route="\/api\/v1\/admin\/scheduled_tasks\/:name",status="200"\} 1/,
+  )
+  assert.match(text, /cloudops_queue_jobs\{queue="provisioning",state="ready"\} 0/)
+  assert.match(text, /cloudops_dead_letters 0/)
+})
+
+test('/openapi.json describes the API, and /docs is a page that loads nothing from elsewhere', async t => {
+  const bundle = await setup(t)
+  const { url } = await listen(t, bundle)
+  const description = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object }
+  assert.ok('/api/health' in description.paths)
+  const page = await (await fetch(`${url}/docs`)).text()
+  assert.match(page, /<html|<!doctype html>/i)
+  const loaded = [...page.matchAll(/<(?:script|link|img|iframe)[^>]+(?:src|href)="([^"]+)"/g)].map(
+    match => match[1]!,
+  )
+  assert.ok(loaded.length > 0)
+  for (const address of loaded) assert.equal(new URL(address, `${url}/docs/`).origin, url, address)
+})
+
+test('the reference page can call the API from its own origin, with a token', async t => {
+  const bundle = await setup(t)
+  const { url } = await listen(t, bundle)
+  assert.equal((await fetch(`${url}/api/v1/session`)).status, 401)
+  const authorization = `Bearer ${await bundle.tokens.admin()}`
+  const paused = await fetch(`${url}/api/v1/admin/scheduled_tasks/housekeeping/pause`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: '{}',
+  })
+  assert.equal(paused.status, 200)
+})
+
+test('a name that merely resolves to loopback is refused', async t => {
+  const bundle = await setup(t)
+  const { url } = await listen(t, bundle)
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    request(`${url}/metrics`, { headers: { host: 'evil.example.com' } }, answer =>
+      resolve(answer.resume().statusCode),
+    )
+      .on('error', reject)
+      .end()
+  })
+  assert.equal(status, 403)
+})
