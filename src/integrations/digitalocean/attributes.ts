@@ -1,0 +1,62 @@
+// What of a provider's object may be stored as attributes: everything but noise, with secrets dropped by rule
+// at any depth and arrays in one canonical order. Pure; the kind's table says what is noise.
+import { isRecord } from './body.ts'
+import type { KindEntry } from './kinds.ts'
+import type { RawItem } from './page.ts'
+
+/** Fields that have a column of their own. */
+const columns = new Set(['id', 'name', 'region', 'region_slug', 'status', 'tags'])
+
+/**
+ * By name rather than by kind, so that a field the provider adds tomorrow is covered too. It would rather
+ * lose a harmless label called "token" than store one credential.
+ */
+const secretName =
+  /passw|secret|credential|kubeconfig|(^|_)connection$|(^|_)(token|uri|dsn|api_key|access_key|private_key|access_cert|ca_cert|client_cert|client_key)s?(_|$)|certificate_authority|client_certificate/i
+
+/** The user part of an address such as `https://user:key@host/`. */
+const userInAddress = /([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]*@/gi
+
+export function attributesOf(entry: KindEntry, raw: RawItem): Record<string, unknown> {
+  const left = Object.entries(raw).filter(([key]) => !columns.has(key) && key !== entry.id)
+  return cleanObject(left, '', entry)
+}
+
+/**
+ * Object.fromEntries defines keys instead of assigning them: a field called `__proto__` stays a field. Keys
+ * are sorted so that equal objects have equal texts, which the order of arrays is decided by.
+ */
+function cleanObject(entries: [string, unknown][], path: string, entry: KindEntry): Record<string, unknown> {
+  const kept = entries
+    .map(([key, value]) => [key, value, path ? `${path}.${key}` : key] as const)
+    .filter(
+      ([key, , at]) => !secretName.test(key) && !entry.secrets.includes(at) && !entry.noise.includes(at),
+    )
+    .map(([key, value, at]) => [key, clean(value, at, entry)] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(kept)
+}
+
+function clean(value: unknown, path: string, entry: KindEntry): unknown {
+  if (typeof value === 'string') return value.replace(userInAddress, '$1')
+  if (Array.isArray(value)) {
+    // What an app's environment holds is nobody's inventory, marked SECRET or not: only the names are kept.
+    const items = path.split('.').at(-1) === 'envs' ? value.map(withoutValue) : value
+    const cleaned = items.map(item => clean(item, path, entry))
+    return entry.ordered.includes(path) ? cleaned : cleaned.sort(canonically)
+  }
+  if (!isRecord(value)) return value
+  const only = Object.hasOwn(entry.keepOnly, path) ? entry.keepOnly[path] : undefined
+  const fields = Object.entries(value).filter(([key]) => !only || only.includes(key))
+  return cleanObject(fields, path, entry)
+}
+
+function withoutValue(item: unknown): unknown {
+  return isRecord(item) ? Object.fromEntries(Object.entries(item).filter(([key]) => key !== 'value')) : item
+}
+
+function canonically(a: unknown, b: unknown): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  const [textA, textB] = [JSON.stringify(a), JSON.stringify(b)]
+  return textA < textB ? -1 : textA > textB ? 1 : 0
+}

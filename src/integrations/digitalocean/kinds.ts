@@ -1,0 +1,237 @@
+// The fourteen kinds of the inventory as the provider serves them: where they are listed, which fields give
+// identity, name, region, status and tags, and what never becomes an attribute because it is noise or secret.
+// The secrets named here are the documented ones; attributes.ts also drops by rule whatever is named like one.
+import type { paths } from './generated/api.d.ts'
+
+export interface KindEntry {
+  /** Joined into one listing, which is whole only when each of them is. */
+  readonly sources: readonly {
+    readonly path: keyof paths
+    readonly query?: Readonly<Record<string, string>>
+    readonly key: string
+    readonly paged: boolean
+    readonly mayBeAbsent?: boolean
+  }[]
+  /** Where a single one is read, and the key of its answer; null where it has to be found in the listing. */
+  readonly one: { readonly path: keyof paths; readonly key: string } | null
+  readonly id: string
+  /** Dotted paths, the first that holds text wins. */
+  readonly name: readonly string[]
+  readonly region: readonly string[]
+  readonly status: readonly string[]
+  readonly tagged: boolean
+  /** The type in `do:<type>:<id>`; null for what a project does not hold. */
+  readonly urn: string | null
+  /** Statuses that will change by themselves, so the resource is worth looking at again soon. */
+  readonly inMotion: readonly string[]
+  /** Dotted paths left out, array positions not counted. */
+  readonly noise: readonly string[]
+  /** The same, for what must not be stored anywhere. */
+  readonly secrets: readonly string[]
+  /** Embedded objects cut down to these fields, by dotted path. */
+  readonly keepOnly: Readonly<Record<string, readonly string[]>>
+  /** Arrays whose order means something; every other array is sorted. */
+  readonly ordered: readonly string[]
+}
+
+const usual = {
+  id: 'id',
+  name: ['name'],
+  region: ['region.slug'],
+  status: ['status'],
+  tagged: true,
+  inMotion: [],
+  noise: [],
+  secrets: [],
+  keepOnly: {},
+  ordered: [],
+} as const
+
+export const kinds = {
+  droplet: {
+    ...usual,
+    // The plain listing leaves GPU droplets out; they have a listing of their own.
+    sources: [
+      { path: '/v2/droplets', key: 'droplets', paged: true },
+      { path: '/v2/droplets', query: { type: 'gpus' }, key: 'droplets', paged: true },
+    ],
+    one: { path: '/v2/droplets/{droplet_id}', key: 'droplet' },
+    urn: 'droplet',
+    inMotion: ['new'],
+    // `size` is the provider's price table; `size_slug` stays.
+    noise: ['size', 'next_backup_window'],
+    keepOnly: { image: ['id', 'slug', 'name', 'distribution'] },
+  },
+  volume: {
+    ...usual,
+    sources: [{ path: '/v2/volumes', key: 'volumes', paged: true }],
+    one: { path: '/v2/volumes/{volume_id}', key: 'volume' },
+    status: [],
+    urn: 'volume',
+  },
+  snapshot: {
+    ...usual,
+    sources: [{ path: '/v2/snapshots', key: 'snapshots', paged: true }],
+    one: { path: '/v2/snapshots/{snapshot_id}', key: 'snapshot' },
+    region: ['regions'],
+    status: [],
+    urn: null,
+  },
+  image: {
+    ...usual,
+    // Only the account's own: the public catalogue belongs to the provider, not to anyone's inventory.
+    sources: [{ path: '/v2/images', query: { private: 'true' }, key: 'images', paged: true }],
+    one: { path: '/v2/images/{image_id}', key: 'image' },
+    region: ['regions'],
+    urn: null,
+    inMotion: ['NEW', 'pending'],
+  },
+  load_balancer: {
+    ...usual,
+    sources: [{ path: '/v2/load_balancers', key: 'load_balancers', paged: true }],
+    one: { path: '/v2/load_balancers/{lb_id}', key: 'load_balancer' },
+    // Its `tag` names the droplets it serves and stays an attribute; it has no tags of its own.
+    tagged: false,
+    urn: 'loadbalancer',
+    inMotion: ['new'],
+  },
+  reserved_ip: {
+    ...usual,
+    sources: [
+      { path: '/v2/reserved_ips', key: 'reserved_ips', paged: true },
+      { path: '/v2/reserved_ipv6', key: 'reserved_ipv6s', paged: true, mayBeAbsent: true },
+    ],
+    one: { path: '/v2/reserved_ips/{reserved_ip}', key: 'reserved_ip' },
+    id: 'ip',
+    name: ['ip'],
+    region: ['region.slug', 'region_slug'],
+    status: [],
+    tagged: false,
+    urn: 'floatingip',
+    // The whole droplet is embedded; it has a row of its own.
+    keepOnly: { droplet: ['id'] },
+  },
+  firewall: {
+    ...usual,
+    sources: [{ path: '/v2/firewalls', key: 'firewalls', paged: true }],
+    one: { path: '/v2/firewalls/{firewall_id}', key: 'firewall' },
+    region: [],
+    urn: null,
+    inMotion: ['waiting'],
+    noise: ['pending_changes'],
+  },
+  vpc: {
+    ...usual,
+    sources: [{ path: '/v2/vpcs', key: 'vpcs', paged: true }],
+    one: { path: '/v2/vpcs/{vpc_id}', key: 'vpc' },
+    region: ['region'],
+    status: [],
+    tagged: false,
+    urn: 'vpc',
+    noise: ['urn'],
+  },
+  domain: {
+    ...usual,
+    sources: [{ path: '/v2/domains', key: 'domains', paged: true }],
+    one: { path: '/v2/domains/{domain_name}', key: 'domain' },
+    id: 'name',
+    region: [],
+    status: [],
+    tagged: false,
+    urn: 'domain',
+    // A rendering of all records, with a serial that moves on its own.
+    noise: ['zone_file'],
+  },
+  ssh_key: {
+    ...usual,
+    sources: [{ path: '/v2/account/keys', key: 'ssh_keys', paged: true }],
+    one: { path: '/v2/account/keys/{ssh_key_identifier}', key: 'ssh_key' },
+    region: [],
+    status: [],
+    tagged: false,
+    urn: null,
+  },
+  database: {
+    ...usual,
+    sources: [{ path: '/v2/databases', key: 'databases', paged: false }],
+    one: { path: '/v2/databases/{database_cluster_uuid}', key: 'database' },
+    region: ['region'],
+    urn: 'dbaas',
+    inMotion: ['creating', 'resizing', 'migrating', 'forking'],
+    noise: ['maintenance_window.pending', 'maintenance_window.description'],
+    // Each connection holds a password and an address with the password in it.
+    secrets: [
+      'connection',
+      'private_connection',
+      'standby_connection',
+      'standby_private_connection',
+      'ui_connection',
+      'schema_registry_connection',
+      'users.password',
+      'users.access_cert',
+      'users.access_key',
+    ],
+  },
+  kubernetes_cluster: {
+    ...usual,
+    sources: [{ path: '/v2/kubernetes/clusters', key: 'kubernetes_clusters', paged: true }],
+    one: { path: '/v2/kubernetes/clusters/{cluster_id}', key: 'kubernetes_cluster' },
+    region: ['region'],
+    status: ['status.state'],
+    urn: 'kubernetes',
+    inMotion: ['provisioning', 'upgrading', 'deleting'],
+    // Nodes come and go with the autoscaler and are droplets of their own; the pool's count stays.
+    noise: ['updated_at', 'node_pools.nodes'],
+    secrets: ['kubeconfig', 'credentials'],
+    ordered: ['cluster_autoscaler_configuration.expanders'],
+  },
+  app: {
+    ...usual,
+    sources: [{ path: '/v2/apps', key: 'apps', paged: true }],
+    one: { path: '/v2/apps/{id}', key: 'app' },
+    name: ['spec.name'],
+    // An app has no status of its own: its newest deployment's phase says how it is.
+    status: ['in_progress_deployment.phase', 'pending_deployment.phase', 'active_deployment.phase'],
+    tagged: false,
+    urn: 'app',
+    inMotion: ['PENDING_BUILD', 'BUILDING', 'PENDING_DEPLOY', 'DEPLOYING'],
+    noise: [
+      'updated_at',
+      'last_deployment_created_at',
+      'last_deployment_active_at',
+      'cause',
+      'progress',
+      'in_progress_deployment',
+      'pending_deployment',
+      'domains.progress',
+      'domains.validations',
+      'domains.certificate_expires_at',
+    ],
+    keepOnly: { active_deployment: ['id'], pinned_deployment: ['id'] },
+    ordered: ['spec.ingress.rules'],
+  },
+  registry: {
+    ...usual,
+    sources: [{ path: '/v2/registries', key: 'registries', paged: false }],
+    one: null,
+    id: 'name',
+    region: ['region'],
+    status: [],
+    tagged: false,
+    urn: null,
+    noise: ['storage_usage_bytes', 'storage_usage_bytes_updated_at', 'subscription.updated_at'],
+    keepOnly: { 'subscription.tier': ['slug'] },
+  },
+} as const satisfies Record<string, KindEntry>
+
+export type Kind = keyof typeof kinds
+
+export const kindNames = Object.keys(kinds) as Kind[]
+
+export function isKind(text: string): text is Kind {
+  return Object.hasOwn(kinds, text)
+}
+
+export function kindEntry(kind: Kind): KindEntry {
+  return kinds[kind]
+}

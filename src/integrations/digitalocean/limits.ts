@@ -1,0 +1,48 @@
+// Every bound of the provider client in one place: how fast, how long, how often, how much.
+// The rates are the provider's own, per token (see specification/NOTICE.md for where they come from).
+
+export interface Rate {
+  requests: number
+  windowMs: number
+}
+
+export interface Limits {
+  /** Both hold at once; a request waits for the stricter one. */
+  rates: readonly Rate[]
+  /** Endpoints with a limit of their own, on top of the rates above. */
+  endpointRates: Readonly<Record<string, Rate>>
+  /** The longest wait a job may hold; past it the call throws ProviderBusyError. */
+  maxWaitMs: number
+  /** One attempt: headers and body together. */
+  requestTimeoutMs: number
+  /** One call with all its attempts and waits. */
+  callDeadlineMs: number
+  /** One listing with all its pages. */
+  listingDeadlineMs: number
+  /** Attempts of a read. A write has exactly one. */
+  attempts: number
+  backoffBaseMs: number
+  backoffCapMs: number
+  perPage: number
+  maxPages: number
+  /** A JSON answer larger than this is refused rather than held in memory. */
+  maxBodyBytes: number
+}
+
+export const defaultLimits: Limits = {
+  rates: [
+    { requests: 5_000, windowMs: 3_600_000 },
+    { requests: 250, windowMs: 60_000 },
+  ],
+  endpointRates: { '/v2/account/keys': { requests: 10, windowMs: 60_000 } },
+  maxWaitMs: 60_000,
+  requestTimeoutMs: 30_000,
+  callDeadlineMs: 120_000,
+  listingDeadlineMs: 600_000,
+  attempts: 5,
+  backoffBaseMs: 500,
+  backoffCapMs: 20_000,
+  perPage: 200,
+  maxPages: 10_000,
+  maxBodyBytes: 64 * 1024 * 1024,
+}

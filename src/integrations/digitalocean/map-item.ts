@@ -1,0 +1,66 @@
+// Turns what the provider returned into what the inventory stores. Pure.
+// A field the answer lacks (a token without a side scope) is absent here too: missing is not a change to null.
+import { attributesOf } from './attributes.ts'
+import { isRecord, malformed } from './body.ts'
+import { type Kind, kindEntry } from './kinds.ts'
+import { idText, type RawItem } from './page.ts'
+import { urnOf } from './urn.ts'
+
+export interface MappedItem {
+  provider_id: string
+  kind: Kind
+  name: string
+  region: string | null
+  status: string | null
+  /** Absent when the answer said nothing about tags. */
+  tags?: string[]
+  attrs: Record<string, unknown>
+  urn: string | null
+}
+
+export function mapItem(kind: Kind, raw: RawItem): MappedItem {
+  const entry = kindEntry(kind)
+  const id = idText(raw[entry.id])
+  if (id === null) throw malformed(`a ${kind} has no usable ${entry.id}`)
+  const tags = entry.tagged ? tagsOf(raw) : undefined
+  return {
+    provider_id: id,
+    kind,
+    name: firstText(raw, entry.name) ?? id,
+    region: firstText(raw, entry.region),
+    status: firstText(raw, entry.status),
+    ...(tags ? { tags } : {}),
+    attrs: attributesOf(entry, raw),
+    urn: urnOf(kind, id),
+  }
+}
+
+export function isInMotion(kind: Kind, item: { status: string | null }): boolean {
+  return item.status !== null && kindEntry(kind).inMotion.includes(item.status)
+}
+
+/** The documented type is a nullable array: null says "none", only a missing field says nothing. */
+function tagsOf(raw: RawItem): string[] | undefined {
+  if (!Object.hasOwn(raw, 'tags') || raw.tags === undefined) return undefined
+  const tags = Array.isArray(raw.tags) ? raw.tags.filter(tag => typeof tag === 'string') : []
+  return [...new Set(tags)].sort()
+}
+
+function firstText(raw: RawItem, paths: readonly string[]): string | null {
+  for (const path of paths) {
+    const value = at(raw, path)
+    if (typeof value === 'string' && value !== '') return value
+    // Snapshots and images list regions: with exactly one, that is where they are.
+    if (Array.isArray(value) && value.length === 1 && typeof value[0] === 'string') return value[0]
+  }
+  return null
+}
+
+function at(raw: RawItem, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+      raw,
+    )
+}

@@ -1,0 +1,75 @@
+// The provider's projects, what they hold, and the tags that tie resources to whoever made them.
+import { idAt, listAt, objectAt } from './answers.ts'
+import type { CallOptions } from './courier.ts'
+import type { components } from './generated/api.d.ts'
+import {
+  collect,
+  type Listing,
+  type ListingParts,
+  type ListOptions,
+  openListing,
+  type Source,
+} from './listing.ts'
+import { fillPath, getOrder, postOrder } from './orders.ts'
+import type { RawItem } from './page.ts'
+
+export type ProjectInput = Pick<
+  components['schemas']['project'],
+  'name' | 'description' | 'purpose' | 'environment'
+> & { name: string; purpose: string }
+
+export interface Assignment {
+  urn: string
+  /** `ok`, `assigned`, `already_assigned`, `not_found` or `service_down`. */
+  status: string
+}
+
+export interface Projects {
+  projects(options?: ListOptions): Promise<Listing>
+  /** The items carry a `urn` each; see resourceOfUrn. */
+  projectResources(projectId: string, options?: ListOptions): Promise<Listing>
+  getDefaultProject(options?: CallOptions): Promise<RawItem>
+  createProject(input: ProjectInput, options?: CallOptions): Promise<RawItem>
+  assignToProject(projectId: string, urns: readonly string[], options?: CallOptions): Promise<Assignment[]>
+  listTags(options?: ListOptions): Promise<Listing>
+  createTag(name: string, options?: CallOptions): Promise<void>
+}
+
+export function createProjects(parts: ListingParts): Projects {
+  const { courier } = parts
+  const list = (source: Omit<Source, 'paged'>, { signal, onPage }: ListOptions = {}) =>
+    collect(openListing(parts, [{ ...source, paged: true }], signal), onPage)
+
+  return {
+    projects: options => list({ path: '/v2/projects', key: 'projects', idField: 'id' }, options),
+
+    projectResources(projectId, options) {
+      const path = fillPath('/v2/projects/{project_id}/resources', [projectId])
+      return list({ path, key: 'resources', idField: 'urn' }, options)
+    },
+
+    async getDefaultProject(options) {
+      const project = objectAt(await courier.json(getOrder('/v2/projects/default'), options), 'project')
+      idAt(project, 'id')
+      return project
+    },
+
+    async createProject(input, options) {
+      const project = objectAt(await courier.json(postOrder('/v2/projects', input), options), 'project', true)
+      idAt(project, 'id', true)
+      return project
+    },
+
+    async assignToProject(projectId, urns, options) {
+      const order = postOrder('/v2/projects/{project_id}/resources', { resources: [...urns] }, projectId)
+      const assigned = listAt(await courier.json(order, options), 'resources', true)
+      return assigned.map(item => ({ urn: idAt(item, 'urn', true), status: String(item.status) }))
+    },
+
+    listTags: options => list({ path: '/v2/tags', key: 'tags', idField: 'name' }, options),
+
+    async createTag(name, options) {
+      objectAt(await courier.json(postOrder('/v2/tags', { name }), options), 'tag', true)
+    },
+  }
+}

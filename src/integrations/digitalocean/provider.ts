@@ -1,0 +1,65 @@
+// Puts the provider client together for one token: exchange, pace, courier, and the calls on top of them.
+// The token lives in the exchange's closure alone; the object returned holds none.
+import type { Logger } from 'pino'
+import { Agent, type Dispatcher } from 'undici'
+import { type Billing, createBilling } from './billing.ts'
+import { type Clock, systemClock } from './clock.ts'
+import { createCourier } from './courier.ts'
+import { createDroplets, type Droplets } from './droplets.ts'
+import { createExchange, type Fetch } from './exchange.ts'
+import { defaultLimits, type Limits } from './limits.ts'
+import { type Allowance, createPace, type Pace } from './pace.ts'
+import { createProjects, type Projects } from './projects.ts'
+import { createResources, type Resources } from './resources.ts'
+
+export interface ProviderOptions {
+  baseUrl: string
+  token: string
+  clock?: Clock
+  /** In place of undici's. */
+  fetch?: Fetch
+  /** In place of a connection pool of the provider's own. */
+  dispatcher?: Dispatcher
+  log?: Pick<Logger, 'debug'>
+  limits?: Partial<Limits>
+  /** Clients of one token share one pace: the provider counts by token, not by client. */
+  pace?: Pace
+  random?: () => number
+}
+
+export interface Provider extends Resources, Droplets, Projects, Billing {
+  /** What the provider last said about the token's rate limit. */
+  allowance(): Allowance | null
+  close(): Promise<void>
+}
+
+export function createProvider(options: ProviderOptions): Provider {
+  const { baseUrl, token, clock = systemClock, log, random = Math.random } = options
+  const limits = { ...defaultLimits, ...options.limits }
+  const pace = options.pace ?? createPace(clock, limits)
+  const agent = options.dispatcher || options.fetch ? null : createAgent(limits)
+  const dispatcher = options.dispatcher ?? agent ?? undefined
+  const exchange = createExchange({ baseUrl, token, fetch: options.fetch, dispatcher })
+  const courier = createCourier({ exchange, pace, clock, limits, random, log })
+  const parts = { courier, clock, limits }
+  return {
+    ...createResources(parts),
+    ...createDroplets(parts),
+    ...createProjects(parts),
+    ...createBilling(parts),
+    allowance: pace.allowance,
+    async close() {
+      await agent?.close()
+    },
+  }
+}
+
+function createAgent({ requestTimeoutMs }: Limits): Agent {
+  return new Agent({
+    connections: 8,
+    connect: { timeout: Math.min(10_000, requestTimeoutMs) },
+    headersTimeout: requestTimeoutMs,
+    // Between two chunks: what bounds a CSV, whose reading no timer of ours covers.
+    bodyTimeout: requestTimeoutMs,
+  })
+}
