@@ -4,7 +4,7 @@ import { wholeSeconds } from '../clock.ts'
 import type { Billing } from './billing.ts'
 import { Collection, type LazyBase } from './collection.ts'
 import { createIds, type Ids, namedUuid } from './ids.ts'
-import { type Items, KINDS, type Kind, kindNames, urnOf } from './kinds.ts'
+import { type Items, KINDS, type Kind, kindNames, parseUrn, urnOf } from './kinds.ts'
 import type { Account, Action, Project, ProjectResource } from './official.ts'
 
 export type Shelves = { [K in Kind]: Collection<Items[K]> }
@@ -73,9 +73,9 @@ export function addResource<K extends Kind>(
   world: World,
   kind: K,
   item: Items[K],
-  where: { projectId?: string; now: Date },
+  where: { projectId?: string; now: Date; place?: 'first' | 'last' },
 ): Items[K] {
-  world.shelves[kind].insert(item)
+  world.shelves[kind].insert(item, where.place)
   noteTags(world, item)
   const urn = urnOf(kind, world.shelves[kind].idOf(item))
   if (urn !== undefined) assign(world, urn, where.projectId ?? defaultProject(world).id, where.now)
@@ -104,7 +104,22 @@ export function assign(world: World, urn: string, projectId: string, now: Date):
   for (const resources of world.projectResources.values()) resources.remove(urn)
   const resources = world.projectResources.get(projectId)
   if (resources === undefined) throw new Error(`no project ${projectId}`)
+  followProject(world, urn, projectId)
   return resources.insert(projectResource(urn, wholeSeconds(now)))
+}
+
+/** Some kinds name their project themselves; that must not contradict the project's own list. */
+function followProject(world: World, urn: string, projectId: string): void {
+  const spoken = parseUrn(urn)
+  if (spoken === undefined) return
+  const shelf = world.shelves[spoken.kind] as unknown as {
+    get(id: string): object | undefined
+    replace(item: object): void
+  }
+  const item = shelf.get(spoken.id)
+  if (item !== undefined && 'project_id' in item && item.project_id !== projectId) {
+    shelf.replace({ ...item, project_id: projectId })
+  }
 }
 
 export function projectResource(urn: string, assignedAt: string): ProjectResource {
