@@ -1,22 +1,15 @@
 // Decides how the simulated world is changed from outside: things appear, change and vanish behind the
 // service's back, and faults are planned. These paths need no token and exist in the sandbox alone.
 import type { FastifyInstance } from 'fastify'
+import type { Collection } from '../world/collection.ts'
 import { isKind, KINDS, type Kind, kindNames } from '../world/kinds.ts'
-import { addResource, freshId, noteTags, removeResource, type World } from '../world/world.ts'
+import { addResource, freshId, noteTags, removeResource, shelfOf, type World } from '../world/world.ts'
 import { Body } from './body.ts'
 import { destroyDroplet, findDroplet } from './droplets.ts'
 import { conflict, notFound, unprocessable } from './errors.ts'
 import { readFault } from './faults.ts'
 import { requireProject } from './projects.ts'
 import type { Provider } from './server.ts'
-
-/** Any shelf, seen without its kind: what comes from outside is only JSON. */
-type AnyShelf = {
-  readonly size: number
-  get(id: string): object | undefined
-  at(position: number): object | undefined
-  replace(item: object): object
-}
 
 type WithId = { Params: { kind: string; id: string } }
 
@@ -37,7 +30,7 @@ export function controlRoutes(app: FastifyInstance, { world, clock, faults, requ
     if (!isKind(word)) throw unprocessable(`no kind ${word}; there are ${kindNames.join(', ')}`)
     return word
   }
-  const find = (word: string, id: string): { kind: Kind; item: object; shelf: AnyShelf } => {
+  const find = (word: string, id: string): { kind: Kind; item: object; shelf: Collection<object> } => {
     const asked = kindOf(word)
     const kind = asked === 'droplet' ? (findDroplet(world, id)?.kind ?? asked) : asked
     const shelf = shelfOf(world, kind)
@@ -117,10 +110,6 @@ export function controlRoutes(app: FastifyInstance, { world, clock, faults, requ
     faults.clear()
     return reply.code(204).send()
   })
-}
-
-function shelfOf(world: World, kind: Kind): AnyShelf {
-  return world.shelves[kind] as unknown as AnyShelf
 }
 
 const addAny = addResource as (

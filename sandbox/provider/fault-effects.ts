@@ -96,12 +96,12 @@ function without(body: unknown, fields: ReadonlySet<string>): unknown {
 }
 
 /** The bytes to send in place of these. */
-export function strikeBytes(
+export async function strikeBytes(
   fault: FaultSpec,
   request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
-): unknown {
+): Promise<unknown> {
   switch (fault.fault) {
     case 'reset_after_commit':
       request.raw.socket.resetAndDestroy()
@@ -110,7 +110,7 @@ export function strikeBytes(
       reply.code(fault.status ?? 500).type('application/json; charset=utf-8')
       return JSON.stringify({ id: 'server_error', message: 'Unexpected server-side error' })
     case 'cut_json': {
-      const text = String(payload ?? '')
+      const text = await whole(payload)
       return text.slice(0, Math.floor(text.length * (fault.keep ?? 0.5)))
     }
     case 'html':
@@ -121,10 +121,18 @@ export function strikeBytes(
       return ''
     case 'slow_bytes':
       reply.removeHeader('content-length')
-      return Readable.from(slowly(String(payload ?? ''), fault.chunk_bytes ?? 64, fault.every_ms ?? 50))
+      return Readable.from(slowly(await whole(payload), fault.chunk_bytes ?? 64, fault.every_ms ?? 50))
     default:
       return payload
   }
+}
+
+/** A CSV leaves as a stream: to be cut or slowed down it is read whole first. */
+async function whole(payload: unknown): Promise<string> {
+  if (!(payload instanceof Readable)) return String(payload ?? '')
+  let text = ''
+  for await (const chunk of payload) text += chunk
+  return text
 }
 
 async function* slowly(text: string, chunkBytes: number, everyMs: number): AsyncGenerator<Buffer> {

@@ -100,6 +100,8 @@ export function createSandboxProvider(options: SandboxProviderOptions = {}): San
     forceCloseConnections: true,
     genReqId: () => randomUUID(),
     bodyLimit: 4 * 1024 * 1024,
+    // A tag stands in the path and may have 255 characters, each of them encoded.
+    routerOptions: { maxParamLength: 1000 },
   })
   readEmptyJson(app)
   answerErrors(app)

@@ -1,9 +1,8 @@
 // Decides how tags are kept: a tag exists from its first mention until it is deleted, and counts what
 // carries it now.
 import type { FastifyInstance } from 'fastify'
-import type { Kind } from '../world/kinds.ts'
-import { KINDS } from '../world/kinds.ts'
-import type { World } from '../world/world.ts'
+import { KINDS, type Kind } from '../world/kinds.ts'
+import { shelfOf, type World } from '../world/world.ts'
 import { Body, checkTag } from './body.ts'
 import { notFound, unprocessable } from './errors.ts'
 import { listing, pageable } from './paging.ts'
@@ -24,10 +23,10 @@ const carries = (item: object, tag: string) => (item as Tagged).tags?.includes(t
 
 function show(world: World, name: string) {
   const entries = Object.entries(taggable).map(([word, kinds]) => {
-    const uris = kinds.flatMap((kind: Kind) =>
-      (world.shelves[kind].filter as (passes: (item: object) => boolean, wanted: { tag: string }) => object[])
-        .call(world.shelves[kind], item => carries(item, name), { tag: name })
-        .map(item => `https://api.digitalocean.com${KINDS[kind].path}/${(item as { id: unknown }).id}`),
+    const uris = kinds.flatMap(kind =>
+      shelfOf(world, kind)
+        .filter(item => carries(item, name), { tag: name })
+        .map(item => `https://api.digitalocean.com${KINDS[kind].path}/${shelfOf(world, kind).idOf(item)}`),
     )
     const last = uris.at(-1)
     return [word, { count: uris.length, ...(last === undefined ? {} : { last_tagged_uri: last }) }] as const
@@ -44,10 +43,7 @@ export function tagRoutes(app: FastifyInstance, { world }: Provider): void {
     return name
   }
   const retag = (kind: Kind, id: string, change: (tags: string[]) => string[]) => {
-    const shelf = world.shelves[kind] as unknown as {
-      get(id: string): object | undefined
-      replace(item: object): void
-    }
+    const shelf = shelfOf(world, kind)
     const item = shelf.get(id)
     if (item !== undefined) shelf.replace({ ...item, tags: change((item as Tagged).tags ?? []) })
     return item !== undefined
@@ -71,8 +67,8 @@ export function tagRoutes(app: FastifyInstance, { world }: Provider): void {
     const name = require(request.params.tag)
     world.tags.delete(name)
     for (const kind of Object.values(taggable).flat()) {
-      for (const item of [...world.shelves[kind]].filter(each => carries(each, name))) {
-        retag(kind, String(item.id), tags => tags.filter(tag => tag !== name))
+      for (const item of shelfOf(world, kind).filter(each => carries(each, name), { tag: name })) {
+        retag(kind, shelfOf(world, kind).idOf(item), tags => tags.filter(tag => tag !== name))
       }
     }
     return reply.code(204).send()

@@ -102,8 +102,9 @@ export function volumeRoutes(app: FastifyInstance, provider: Provider): void {
 
   app.post<WithIds>('/v2/volumes/:id/actions', async (request, reply) => {
     const volume = find(request.params.id)
-    const effect = plan(world, volume, new Body(request))
-    const type = `${new Body(request).text('type')}_volume`
+    const body = new Body(request)
+    const effect = plan(world, volume, body)
+    const type = `${body.text('type')}_volume`
     const resource = { kind: 'volume' as const, id: volume.id }
     reply.code(202)
     return { action: startAction(provider, { type, resource, region: volume.region, effect }) }

@@ -96,15 +96,17 @@ function csvTime(instant: Date): string {
 /** The official nine columns; the amount column is named by its currency. */
 export function* invoiceCsv(billed: Invoice, currency: string): Generator<string> {
   yield `product,group_description,description,hours,start,end,${currency},project_name,category\n`
-  const { start, end } = periodBounds(billed.period)
+  const bounds = periodBounds(billed.period)
+  const start = csvTime(bounds.start)
+  const end = csvTime(bounds.end)
   for (const line of billed.lines) {
     const fields = [
       line.product,
       line.group ?? '',
       line.description,
       line.hours === undefined ? '' : String(line.hours),
-      csvTime(start),
-      csvTime(end),
+      start,
+      end,
       withSymbol(line.cents),
       line.project ?? '',
       line.category,

@@ -163,7 +163,7 @@ export function generatedBases(counts: GeneratedCounts, seed: number, revisions:
 
 const regionOf = (seed: number) => (index: number) => pick(regions, mix(index, seed + 2))
 
-const generatedTags = new Set(['generated', ...environments.map(name => `env:${name}`)])
+export const generatedTags = new Set(['generated', ...environments.map(name => `env:${name}`)])
 
 function lazy<T>(
   kind: Kind,

@@ -3,7 +3,7 @@
 import type { LazyBase } from './collection.ts'
 import { generatedBilling } from './generated-billing.ts'
 import type { GeneratedCounts } from './generated-identity.ts'
-import { generatedBases, type Revisions } from './generated-items.ts'
+import { generatedBases, generatedTags, type Revisions } from './generated-items.ts'
 import { namedUuid } from './ids.ts'
 import { type Kind, parseUrn, urnOf } from './kinds.ts'
 import type { ProjectResource } from './official.ts'
@@ -79,6 +79,7 @@ export function generated(options: GeneratedOptions): GeneratedWorld {
     projects,
     projectBases,
   })
+  for (const tag of generatedTags) world.tags.add(tag)
   const countOf = (kind: Changeable) => bases[kind]?.count ?? 0
   return Object.assign(world, {
     change({ percent, kind = 'droplet' }: { percent: number; kind?: Changeable }) {

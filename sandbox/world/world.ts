@@ -58,6 +58,11 @@ export function createWorld(parts: WorldParts): World {
   return world
 }
 
+/** A shelf seen without its kind, for what treats all kinds alike. */
+export function shelfOf(world: World, kind: Kind): Collection<object> {
+  return world.shelves[kind] as unknown as Collection<object>
+}
+
 export function addProject(world: World, project: Project, base?: LazyBase<ProjectResource>): Project {
   world.projectResources.set(project.id, new Collection(resource => resource.urn, base))
   return world.projects.insert(project)
@@ -112,10 +117,7 @@ export function assign(world: World, urn: string, projectId: string, now: Date):
 function followProject(world: World, urn: string, projectId: string): void {
   const spoken = parseUrn(urn)
   if (spoken === undefined) return
-  const shelf = world.shelves[spoken.kind] as unknown as {
-    get(id: string): object | undefined
-    replace(item: object): void
-  }
+  const shelf = shelfOf(world, spoken.kind)
   const item = shelf.get(spoken.id)
   if (item !== undefined && 'project_id' in item && item.project_id !== projectId) {
     shelf.replace({ ...item, project_id: projectId })

@@ -1,7 +1,9 @@
 // Every endpoint the sandbox serves answers as the official specification says, with something in it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { generated } from '../../sandbox/world/generated.ts'
 import { namedUuid } from '../../sandbox/world/ids.ts'
+import { KINDS } from '../../sandbox/world/kinds.ts'
 import { smallCompanyProjects } from '../../sandbox/world/small-company-places.ts'
 import { operationOf, violations } from './official-schema.ts'
 import { setup } from './setup.ts'
@@ -79,6 +81,25 @@ test('every read answers as the official specification says', async t => {
     const value = (body as unknown as Record<string, unknown>)[member]
     assert.ok(Array.isArray(value) ? value.length > 0 : value, `${path} has ${member}`)
   }
+})
+
+test('a generated world conforms in every kind', async t => {
+  const counts = {
+    droplets: 2,
+    gpuDroplets: 2,
+    volumes: 2,
+    snapshots: 2,
+    images: 2,
+    loadBalancers: 2,
+    firewalls: 2,
+  }
+  const more = { reservedIps: 2, reservedIpv6: 2, vpcs: 2, domains: 2, sshKeys: 2, databases: 2, clusters: 2 }
+  const { get } = await setup(t, { seed: generated({ ...counts, ...more, apps: 2, registries: 2 }) })
+  for (const { path } of Object.values(KINDS)) assert.equal((await get(path)).status, 200, path)
+  assert.equal((await get('/v2/droplets?type=gpus')).body.droplets.length, 2)
+  assert.equal((await get('/v2/tags/generated')).body.tag.resources.count, 6)
+  assert.equal((await get('/v2/projects/default/resources')).status, 200)
+  assert.equal((await get('/v2/customers/my/invoices')).body.invoices.length, 2)
 })
 
 test('the two paths outside the excerpt of the specification answer one object each', async t => {

@@ -71,6 +71,14 @@ test('JSON can be cut, replaced by HTML with 200, or missing altogether', async 
   assert.match(empty.headers.get('content-type') ?? '', /json/)
 })
 
+test('a CSV can be cut as well', async t => {
+  const { faults, raw } = await setup(t)
+  const path = '/v2/customers/my/invoices/preview/csv'
+  const { text } = await raw('GET', path)
+  faults.add({ fault: 'cut_json', keep: 0.5, match: { path: '/v2/customers/*/csv' } })
+  assert.equal((await raw('GET', path)).text, text.slice(0, Math.floor(text.length / 2)))
+})
+
 test('the next link can lead to the same page again, or back to the first', async t => {
   const { faults, get } = await setup(t, { seed: generated({ droplets: 60 }) })
   faults.add({ fault: 'repeat_page' })

@@ -216,4 +216,7 @@ test('a tag is made, put on resources, taken off and deleted', async t => {
   assert.equal((await api('DELETE', '/v2/tags/role:web')).status, 204)
   assert.ok(!(await get('/v2/droplets/41000201')).body.droplet.tags.includes('role:web'))
   assert.equal((await get('/v2/tags/role:web')).status, 404)
+  const long = 'x'.repeat(255)
+  await api('POST', '/v2/tags', { name: long })
+  assert.equal((await get(`/v2/tags/${long}`)).body.tag.name, long)
 })
