@@ -1,0 +1,55 @@
+// Decides how the whole sandbox is started: both simulated services on loopback, announced as simulated in
+// the log, so that nobody takes them for the real ones.
+import { randomBytes } from 'node:crypto'
+import { createSandboxFinance } from './finance/server.ts'
+import { createSandboxProvider, SANDBOX_TOKEN } from './provider/server.ts'
+import type { World } from './world/world.ts'
+
+/** The one method of a pino logger that is needed here. */
+export type SandboxLog = { info(details: object, message: string): void }
+
+export type SandboxOptions = {
+  log: SandboxLog
+  /** Zero, the default, takes a free port. */
+  ports?: { provider?: number; finance?: number }
+  seed?: World
+  /** What finance verifies its bearer with; several during a rotation. */
+  financeSecret?: string | readonly string[]
+}
+
+export type RunningSandbox = {
+  providerUrl: string
+  financeUrl: string
+  token: string
+  /** The first of the secrets finance accepts. */
+  financeSecret: string
+  close(): Promise<void>
+}
+
+export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
+  const secrets = [options.financeSecret ?? randomBytes(32).toString('base64url')].flat()
+  const provider = createSandboxProvider(options.seed === undefined ? {} : { seed: options.seed })
+  const finance = createSandboxFinance({ secret: secrets })
+  const close = async () => {
+    await Promise.all([provider.close(), finance.close()])
+  }
+  try {
+    const [{ url: providerUrl }, { url: financeUrl }] = await Promise.all([
+      provider.listen(options.ports?.provider),
+      finance.listen(options.ports?.finance),
+    ])
+    options.log.info(
+      { url: providerUrl, control: `${providerUrl}/__sandbox/state` },
+      'SIMULATED provider is listening',
+    )
+    options.log.info(
+      { url: financeUrl, control: `${financeUrl}/__sandbox/invoices` },
+      'SIMULATED finance service is listening',
+    )
+    return { providerUrl, financeUrl, token: SANDBOX_TOKEN, financeSecret: secrets[0]!, close }
+  } catch (error) {
+    // One port may be taken while the other is already open.
+    await close()
+    throw error
+  }
+}

@@ -1,0 +1,69 @@
+// Decides how work that takes time is seen: an action is in progress until the clock has passed its delay,
+// then its effect is there and it is completed; an effect that finds its resource gone ends it as errored.
+import type { FastifyInstance } from 'fastify'
+import { wholeSeconds } from '../clock.ts'
+import type { Action, Region } from '../world/official.ts'
+import { schedule } from '../world/world.ts'
+import { notFound } from './errors.ts'
+import { listing } from './paging.ts'
+import type { Provider } from './server.ts'
+
+export type Started = {
+  type: string
+  /** Numbers are shown; volumes and addresses have none and show null. */
+  resource: { kind: 'droplet' | 'volume' | 'reserved_ip' | 'image'; id: string | number }
+  region: Region
+  /** False when there is nothing left to work on. */
+  effect: (now: Date) => boolean | undefined
+}
+
+export function startAction({ world, clock, actionDelayMs }: Provider, started: Started): Action {
+  const now = clock.now()
+  const { kind, id } = started.resource
+  const action: Action = {
+    id: world.ids.number(),
+    status: 'in-progress',
+    type: started.type,
+    started_at: wholeSeconds(now),
+    completed_at: null,
+    resource_id: typeof id === 'number' ? id : null,
+    resource_type: kind,
+    region: started.region,
+    region_slug: started.region.slug,
+  }
+  world.actions.insert(action, 'first')
+  world.actionTargets.set(action.id, `${kind}:${id}`)
+  schedule(world, new Date(now.getTime() + actionDelayMs), then => {
+    const worked = started.effect(then) !== false
+    world.actions.replace({
+      ...action,
+      status: worked ? 'completed' : 'errored',
+      completed_at: wholeSeconds(then),
+    })
+  })
+  return action
+}
+
+export function actionsOf({ world }: Provider, target: string): Action[] {
+  return world.actions.filter(action => world.actionTargets.get(action.id) === target)
+}
+
+export function findAction({ world }: Provider, id: string, target?: string): Action {
+  const action = world.actions.get(id)
+  if (action === undefined) throw notFound()
+  if (target !== undefined && world.actionTargets.get(action.id) !== target) throw notFound()
+  return action
+}
+
+export const actionLink = (action: Action, rel: string) => ({
+  id: action.id,
+  rel,
+  href: `https://api.digitalocean.com/v2/actions/${action.id}`,
+})
+
+export function actionRoutes(app: FastifyInstance, provider: Provider): void {
+  app.get('/v2/actions', async request => listing(request, 'actions', provider.world.actions))
+  app.get<{ Params: { id: string } }>('/v2/actions/:id', async request => ({
+    action: findAction(provider, request.params.id),
+  }))
+}

@@ -1,0 +1,192 @@
+// Decides what the simulated provider is: a real HTTP server on loopback whose answers follow the official
+// specification, over a world that remembers. Each family of endpoints is a file of its own.
+import { randomUUID } from 'node:crypto'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import { type SandboxClock, systemClock } from '../clock.ts'
+import { smallCompany } from '../world/small-company.ts'
+import { settle, type World } from '../world/world.ts'
+import { accountRoutes } from './account.ts'
+import { actionRoutes } from './actions.ts'
+import { appRoutes } from './apps.ts'
+import { billingRoutes } from './billing.ts'
+import { controlRoutes } from './control.ts'
+import { databaseRoutes } from './databases.ts'
+import { domainRoutes } from './domains.ts'
+import { dropletActionRoutes } from './droplet-actions.ts'
+import { dropletRoutes } from './droplets.ts'
+import { ProviderError, unauthorized } from './errors.ts'
+import { strikeBefore, strikeBody, strikeBytes } from './fault-effects.ts'
+import { type FaultSpec, Faults } from './faults.ts'
+import { firewallRoutes } from './firewalls.ts'
+import { imageRoutes } from './images.ts'
+import { kubernetesRoutes } from './kubernetes.ts'
+import { loadBalancerRoutes } from './load-balancers.ts'
+import { pathOf, queryOf } from './paging.ts'
+import { projectRoutes } from './projects.ts'
+import { createRateLimiter, type RateLimits } from './rate-limits.ts'
+import { registryRoutes } from './registries.ts'
+import { reservedIpRoutes } from './reserved-ips.ts'
+import { sshKeyRoutes } from './ssh-keys.ts'
+import { tagRoutes } from './tags.ts'
+import { volumeRoutes } from './volumes.ts'
+import { vpcRoutes } from './vpcs.ts'
+
+export const SANDBOX_TOKEN = 'sandbox-provider-token'
+
+export type SandboxProviderOptions = {
+  seed?: World
+  clock?: SandboxClock
+  /** One token, or several that each have rate limits of their own. */
+  token?: string | readonly string[]
+  /** How long a droplet boots and an action runs, by the clock. */
+  actionDelayMs?: number
+  rateLimits?: RateLimits | false
+}
+
+export type Answered = { method: string; url: string; status: number; at: Date }
+
+export type SandboxProvider = {
+  listen(port?: number): Promise<{ url: string }>
+  close(): Promise<void>
+  readonly world: World
+  readonly faults: Faults
+  readonly clock: SandboxClock
+  /** The latest thousand requests for the provider's own paths, oldest first. */
+  readonly requests: Answered[]
+}
+
+/** What a family of endpoints works with. */
+export type Provider = {
+  readonly world: World
+  readonly clock: SandboxClock
+  readonly actionDelayMs: number
+  readonly faults: Faults
+  readonly requests: Answered[]
+}
+
+const families: ((app: FastifyInstance, provider: Provider) => void)[] = [
+  accountRoutes,
+  actionRoutes,
+  appRoutes,
+  billingRoutes,
+  controlRoutes,
+  databaseRoutes,
+  domainRoutes,
+  dropletActionRoutes,
+  dropletRoutes,
+  firewallRoutes,
+  imageRoutes,
+  kubernetesRoutes,
+  loadBalancerRoutes,
+  projectRoutes,
+  registryRoutes,
+  reservedIpRoutes,
+  sshKeyRoutes,
+  tagRoutes,
+  volumeRoutes,
+  vpcRoutes,
+]
+
+export function createSandboxProvider(options: SandboxProviderOptions = {}): SandboxProvider {
+  const clock = options.clock ?? systemClock
+  const provider: Provider = {
+    world: options.seed ?? smallCompany({ startedAt: clock.now() }),
+    clock,
+    actionDelayMs: options.actionDelayMs ?? 2000,
+    faults: new Faults(),
+    requests: [],
+  }
+  const app = Fastify({
+    forceCloseConnections: true,
+    genReqId: () => randomUUID(),
+    bodyLimit: 4 * 1024 * 1024,
+    // A tag stands in the path and may have 255 characters, each of them encoded.
+    routerOptions: { maxParamLength: 1000 },
+  })
+  readEmptyJson(app)
+  answerErrors(app)
+  guard(app, provider, options)
+  for (const family of families) family(app, provider)
+  return {
+    async listen(port = 0) {
+      return { url: await app.listen({ host: '127.0.0.1', port }) }
+    },
+    close: () => app.close(),
+    world: provider.world,
+    faults: provider.faults,
+    clock,
+    requests: provider.requests,
+  }
+}
+
+/** Clients send the JSON content type with a bodiless DELETE too. */
+function readEmptyJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
+    if (text === '') done(null, undefined)
+    else parse(request, String(text), done)
+  })
+}
+
+function answerErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
+    const refusal =
+      error instanceof ProviderError
+        ? error
+        : new ProviderError(
+            error.statusCode ?? 500,
+            error.statusCode ? error.message : `sandbox: ${error.stack}`,
+          )
+    reply.code(refusal.status).headers(refusal.headers)
+    return { id: refusal.id, message: refusal.message, request_id: request.id }
+  })
+  app.setNotFoundHandler(request => {
+    throw new ProviderError(404, `The sandbox does not simulate ${request.method} ${pathOf(request)}.`)
+  })
+}
+
+/** Auth, rate limits and faults stand before every path of the provider, and before none of the sandbox. */
+function guard(app: FastifyInstance, provider: Provider, options: SandboxProviderOptions): void {
+  const { world, clock, faults, requests } = provider
+  const tokens = new Set([options.token ?? SANDBOX_TOKEN].flat())
+  const limiter = createRateLimiter(options.rateLimits ?? {})
+  const struck = new WeakMap<FastifyRequest, FaultSpec>()
+
+  app.addHook('onRequest', async (request, reply) => {
+    const now = clock.now()
+    settle(world, now)
+    reply.headers({ 'x-sandbox': 'simulated', 'x-request-id': request.id })
+    if (pathOf(request).startsWith('/__sandbox/')) return
+    const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    if (token === undefined || !tokens.has(token)) throw unauthorized()
+    try {
+      limiter.admit(token, pathOf(request), now)
+    } finally {
+      reply.headers(limiter.headers(token, now))
+    }
+    const fault = faults.take({ method: request.method, path: pathOf(request), query: queryOf(request) })
+    if (fault === undefined) return
+    struck.set(request, fault)
+    if (strikeBefore(fault, world, now, request)) {
+      reply.hijack()
+      return reply
+    }
+  })
+
+  app.addHook('preSerialization', async (request, reply, body) => {
+    const fault = struck.get(request)
+    return fault === undefined || reply.statusCode >= 400 ? body : strikeBody(fault, request, body)
+  })
+
+  app.addHook('onSend', async (request, reply, payload) => {
+    const fault = struck.get(request)
+    return fault === undefined ? payload : strikeBytes(fault, request, reply, payload)
+  })
+
+  app.addHook('onResponse', async (request, reply) => {
+    if (pathOf(request).startsWith('/__sandbox/')) return
+    requests.push({ method: request.method, url: request.url, status: reply.statusCode, at: clock.now() })
+    if (requests.length > 1000) requests.shift()
+  })
+}
