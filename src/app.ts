@@ -8,6 +8,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Context } from './context.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
 import { healthRoutes } from './features/health/index.ts'
+import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { sessionRoutes } from './features/session/index.ts'
 import { AppError, notFound } from './kernel/errors.ts'
@@ -109,6 +110,9 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
 
   await app.register(healthRoutes(ctx, ctx.version))
   await app.register(sessionRoutes(door, production))
+  await app.register(inventoryRoutes(ctx))
+  await app.register(syncRunRoutes(ctx))
+  await app.register(projectRoutes(ctx))
   await app.register(scheduledTaskRoutes(ctx))
   await app.register(deadLetterRoutes(ctx))
   return app

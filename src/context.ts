@@ -1,6 +1,8 @@
 // The composition root: turns a configuration into the parts the service is made of, and takes them down again.
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import type { InventoryKernel } from './features/inventory/index.ts'
+import { createProvider } from './integrations/digitalocean/index.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { Engine } from './kernel/db/engine.ts'
 import { migrate } from './kernel/db/migrations.ts'
@@ -11,7 +13,7 @@ import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
 import { VERSION } from './version.ts'
 
-export interface Context extends Kernel {
+export interface Context extends Kernel, InventoryKernel {
   config: Config
   version: string
   /** Ends the queue's and the database's work; jobs in flight get the grace. */
@@ -38,12 +40,19 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     await waitUntilReachable(engine, log, DATABASE_PATIENCE_MS)
     const applied = await migrate(engine, clock)
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
+    const provider = createProvider({
+      baseUrl: config.DIGITALOCEAN_API_URL,
+      token: config.DIGITALOCEAN_TOKEN ?? '',
+      log,
+    })
     const metrics = createMetrics()
     const jobs = createJobs({ engine, log, metrics, worker })
     await jobs.start()
     return {
       config,
       version: VERSION,
+      provider,
+      platformTenantId: config.PLATFORM_TENANT_ID,
       engine,
       db: engine.db,
       jobs,
@@ -52,6 +61,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       metrics,
       async close(graceMs) {
         await jobs.stop(graceMs)
+        await provider.close()
         await engine.close()
       },
     }

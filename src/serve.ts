@@ -5,7 +5,9 @@ import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
 import { type Context, createContext } from './context.ts'
 import { type Drain, installDrain } from './kernel/http/drain.ts'
+import { createLog } from './kernel/log.ts'
 import { buildManagement } from './management.ts'
+import { surround } from './sandbox.ts'
 import { registerTasks, startWorker } from './worker.ts'
 
 export interface Running {
@@ -13,6 +15,8 @@ export interface Running {
   /** Where the API listens; undefined in a worker. */
   url: string | undefined
   managementUrl: string | undefined
+  /** Where the simulated provider is, when there is one. */
+  sandboxUrl: string | undefined
   stop(): Promise<void>
 }
 
@@ -24,8 +28,14 @@ export interface Parts {
 /** Connections that say nothing are given this long before they are closed. */
 const SILENCE_MS = 2_000
 
-export async function start(config: Config, parts: Parts): Promise<Running> {
-  const ctx = await createContext({ config, worker: parts.worker })
+export async function start(given: Config, parts: Parts): Promise<Running> {
+  const log = createLog(given.LOG_LEVEL)
+  const surroundings = await surround(given, log)
+  const { config } = surroundings
+  const ctx = await createContext({ config, worker: parts.worker, log }).catch(async error => {
+    await surroundings.close()
+    throw error
+  })
   let ready = true
   let api: FastifyInstance | undefined
   let drain: Drain | undefined
@@ -49,11 +59,12 @@ export async function start(config: Config, parts: Parts): Promise<Running> {
     })
     if (parts.worker) await startWorker(ctx)
     ctx.log.info({ url, management_url: managementUrl, engine: ctx.engine.kind, ...parts }, 'started')
-    return { ctx, url, managementUrl, stop }
+    return { ctx, url, managementUrl, sandboxUrl: surroundings.sandboxUrl, stop }
   } catch (error) {
     await management?.close()
     await api?.close()
     await ctx.close(1_000)
+    await surroundings.close()
     throw error
   }
 
@@ -66,6 +77,7 @@ export async function start(config: Config, parts: Parts): Promise<Running> {
     await api?.close()
     await ctx.close(Math.max(1_000, until - Date.now() - 500))
     await management?.close()
+    await surroundings.close()
     ctx.log.info('stopped')
   }
 }

@@ -1,15 +1,14 @@
 // Which queue runs which handler, and the cron table (UTC).
 import type { Context } from './context.ts'
-import {
-  housekeeping,
-  type Task,
-  taskHandlers,
-  taskSchedule,
-  upsertTasks,
-} from './features/scheduled-tasks/index.ts'
+import { inventoryHandlers, resourceSync } from './features/inventory/index.ts'
+import { housekeeping, taskHandlers, taskSchedule, upsertTasks } from './features/scheduled-tasks/index.ts'
+import type { Task } from './kernel/queue/task.ts'
 
 /** Every scheduled task of the service. */
-export const tasksOf = (ctx: Context): Task[] => [housekeeping(ctx)]
+export const tasksOf = (ctx: Context): Task[] => [
+  resourceSync(ctx), //  hourly at :15  cloud_sync_full
+  housekeeping(ctx), //  daily at 03:41 metering
+]
 
 /** Makes the tasks known to the API; every process does so at its start. */
 export const registerTasks = (ctx: Context): Promise<void> => upsertTasks(ctx.db, tasksOf(ctx))
@@ -17,5 +16,6 @@ export const registerTasks = (ctx: Context): Promise<void> => upsertTasks(ctx.db
 /** Starts running jobs in this process. */
 export async function startWorker(ctx: Context): Promise<void> {
   const tasks = tasksOf(ctx)
-  await ctx.jobs.work(taskHandlers(ctx, tasks), tasks.map(taskSchedule))
+  const handlers = [...taskHandlers(ctx, tasks), ...inventoryHandlers(ctx)]
+  await ctx.jobs.work(handlers, tasks.map(taskSchedule))
 }

@@ -2,6 +2,12 @@
 import type { TestContext } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
+import {
+  createSandboxProvider,
+  SANDBOX_TOKEN,
+  type SandboxProvider,
+  type SandboxProviderOptions,
+} from '../../sandbox/provider/server.ts'
 import { buildApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
@@ -27,6 +33,8 @@ export interface CallOptions {
 }
 
 export interface Bundle {
+  /** The simulated provider, when the test asked for one. */
+  sandbox: SandboxProvider
   ctx: Context
   app: FastifyInstance
   url: string
@@ -54,6 +62,8 @@ export const testEnvironment = {
 }
 
 export interface SetupOptions {
+  /** A simulated provider to mirror: the small company, or a world of the test's own. */
+  provider?: SandboxProviderOptions
   env?: Record<string, string>
   /** Also run jobs. */
   worker?: boolean
@@ -62,14 +72,22 @@ export interface SetupOptions {
 }
 
 export async function setup(t: TestContext, options: SetupOptions = {}): Promise<Bundle> {
-  const { config } = readConfig({ ...testEnvironment, ...options.env })
+  const undo = undoStack(t)
+  const sandbox = createSandboxProvider({ rateLimits: false, actionDelayMs: 0, ...options.provider })
+  const providerEnv: Record<string, string> = {}
+  if (options.provider) {
+    providerEnv.DIGITALOCEAN_API_URL = (await sandbox.listen()).url
+    providerEnv.DIGITALOCEAN_TOKEN = SANDBOX_TOKEN
+    undo(() => sandbox.close())
+  }
+  const { config } = readConfig({ ...testEnvironment, ...providerEnv, ...options.env })
   const lines: string[] = []
   const log = createLog(config.LOG_LEVEL, { write: line => void lines.push(line) })
   const clock = testClock()
-  const undo = undoStack(t)
   const { engine, close } = await openTestEngine()
   undo(close)
   const ctx = await createContext({ config, worker: options.worker === true, clock, log, engine })
+  undo(() => ctx.provider.close())
   undo(() => ctx.jobs.stop(5_000))
   await registerTasks(ctx)
   const app = await buildApp(ctx)
@@ -78,7 +96,7 @@ export async function setup(t: TestContext, options: SetupOptions = {}): Promise
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   if (options.worker) await startWorker(ctx)
   const tokens = tokenMaker(() => clock.now())
-  return { ctx, app, url, clock, tokens, logged: () => lines.join(''), call: caller(url, tokens) }
+  return { ctx, app, url, sandbox, clock, tokens, logged: () => lines.join(''), call: caller(url, tokens) }
 }
 
 /** Takes down in the reverse order of setting up, also when setting up fails half-way. */

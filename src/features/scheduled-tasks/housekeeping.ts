@@ -1,7 +1,7 @@
 // The service tidies up after itself: runs of tasks are kept for 90 days.
 import type { Kernel } from '../../kernel/kernel.ts'
+import type { Task } from '../../kernel/queue/task.ts'
 import { deleteRunsBefore } from './repository.ts'
-import type { Task } from './task.ts'
 
 const KEEP_DAYS = 90
 

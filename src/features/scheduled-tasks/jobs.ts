@@ -1,8 +1,9 @@
 // The job behind every task.
 import type { Kernel } from '../../kernel/kernel.ts'
 import { handle, type JobHandler } from '../../kernel/queue/job.ts'
+import type { Task } from '../../kernel/queue/task.ts'
 import { runTask } from './run-task.ts'
-import { type Task, taskJob } from './task.ts'
+import { taskJob } from './task.ts'
 
 export const taskHandlers = (kernel: Kernel, tasks: Task[]): JobHandler[] =>
   tasks.map(task => handle(taskJob(task), ({ trigger }, run) => runTask(kernel, task, trigger, run)))

@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import type { Engine } from '../../kernel/db/engine.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
+import type { Task } from '../../kernel/queue/task.ts'
 import type { ScheduledTaskRow, TaskRunRow } from './tables.ts'
-import type { Task } from './task.ts'
 
 export type TaskWithLastRun = ScheduledTaskRow & { last_run: TaskRunRow | null }
 

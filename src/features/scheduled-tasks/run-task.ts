@@ -3,9 +3,9 @@
 import { transaction } from '../../kernel/db/transaction.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import type { JobRun } from '../../kernel/queue/job.ts'
+import type { Task } from '../../kernel/queue/task.ts'
 import { beginRun, failLostRuns, finishRun, lockTask } from './repository.ts'
 import type { Trigger } from './tables.ts'
-import type { Task } from './task.ts'
 
 const LONGEST_ERROR = 1_000
 

@@ -1,17 +1,9 @@
-// What a scheduled task is, and the one job type all of them run as.
+// The job that a scheduled task runs as.
 import { Type } from 'typebox'
-import type { JobRun, JobType, Schedule } from '../../kernel/queue/job.ts'
+import type { JobType, Schedule } from '../../kernel/queue/job.ts'
 import type { QueueName } from '../../kernel/queue/queues.ts'
+import type { Task } from '../../kernel/queue/task.ts'
 import { TRIGGERS } from './tables.ts'
-
-export interface Task {
-  name: string
-  description: string
-  queue: QueueName
-  /** Five fields, UTC. */
-  cron: string
-  run(run: JobRun): Promise<void>
-}
 
 export const TaskPayload = Type.Object({ task: Type.String(), trigger: Type.Enum([...TRIGGERS]) })
 

@@ -106,7 +106,9 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
         await boss.schedule(type.queue, cron, envelope, { key, singletonKey, tz: 'UTC', missed: 'once' })
       }
       const byName = new Map(handlers.map(handler => [handler.type.name, handler]))
-      for (const name of QUEUE_NAMES) await workQueue(name, byName)
+      for (const name of QUEUE_NAMES) {
+        for (let i = 0; i < QUEUES[name].concurrency; i++) await addWorker(name, byName)
+      }
     },
 
     nextRun: cron => boss.previewSchedule(cron, { count: 1 })[0]?.toISOString() ?? null,
@@ -133,39 +135,39 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     },
   }
 
-  async function workQueue(queue: QueueName, handlers: Map<string, JobHandler>): Promise<void> {
-    const { concurrency } = QUEUES[queue]
-    await boss.work<Envelope>(
-      queue,
-      { localConcurrency: concurrency, batchSize: 1, notifyPollingIntervalSeconds: POLL_SECONDS },
-      async ([job]) => {
-        if (!job) return
-        const started = performance.now()
-        const jobLog = log.child({ queue, job: job.data.job, job_id: job.id, attempt: job.retryCount + 1 })
-        let outcome = 'failed'
-        try {
-          const handler = handlers.get(job.data.job)
-          if (!handler) throw new Error(`this version knows no job named ${job.data.job}`)
-          if (!Value.Check(handler.type.payload, job.data.payload))
-            throw new Error('the payload does not fit the job')
-          const signal = AbortSignal.any([job.signal, stopping.signal])
-          await handler.run(job.data.payload, {
-            id: job.id,
-            attempt: job.retryCount + 1,
-            signal,
-            log: jobLog,
-          })
-          outcome = 'completed'
-        } catch (error) {
-          jobLog.error({ err: error }, 'job failed')
-          // Kept with the job, where an operator reads it: the message alone, for a database error carries row values.
-          throw new Error((error instanceof Error ? error.message : String(error)).slice(0, 1_000))
-        } finally {
-          const seconds = (performance.now() - started) / 1000
-          metrics.jobs.observe({ queue, job: job.data.job, outcome }, seconds)
-          jobLog.info({ outcome, seconds: Math.round(seconds * 1000) / 1000 }, 'job')
-        }
-      },
-    )
+  /** One worker takes one job at a time. */
+  async function addWorker(queue: QueueName, handlers: Map<string, JobHandler>): Promise<void> {
+    let workerId = ''
+    const options = { batchSize: 1, notifyPollingIntervalSeconds: POLL_SECONDS }
+    workerId = await boss.work<Envelope>(queue, options, async ([job]) => {
+      if (!job) return
+      const started = performance.now()
+      const jobLog = log.child({ queue, job: job.data.job, job_id: job.id, attempt: job.retryCount + 1 })
+      let outcome = 'failed'
+      try {
+        const handler = handlers.get(job.data.job)
+        if (!handler) throw new Error(`this version knows no job named ${job.data.job}`)
+        if (!Value.Check(handler.type.payload, job.data.payload))
+          throw new Error('the payload does not fit the job')
+        const signal = AbortSignal.any([job.signal, stopping.signal])
+        await handler.run(job.data.payload, {
+          id: job.id,
+          attempt: job.retryCount + 1,
+          signal,
+          log: jobLog,
+        })
+        outcome = 'completed'
+      } catch (error) {
+        jobLog.error({ err: error }, 'job failed')
+        // Kept with the job, where an operator reads it: the message alone, for a database error carries row values.
+        throw new Error((error instanceof Error ? error.message : String(error)).slice(0, 1_000))
+      } finally {
+        const seconds = (performance.now() - started) / 1000
+        metrics.jobs.observe({ queue, job: job.data.job, outcome }, seconds)
+        // There may be more: pg-boss would let the worker rest after every single job.
+        boss.notifyWorker(workerId)
+        jobLog.info({ outcome, seconds: Math.round(seconds * 1000) / 1000 }, 'job')
+      }
+    })
   }
 }

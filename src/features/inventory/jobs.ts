@@ -1,0 +1,105 @@
+// The inventory's jobs: the sweep of a kind, the projects, the refresh of one resource; and the task that starts it all.
+import { Type } from 'typebox'
+import { type Kind, kindNames } from '../../integrations/digitalocean/index.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
+import { handle, type JobHandler, type JobRun, type JobType } from '../../kernel/queue/job.ts'
+import type { InventoryKernel } from './inventory-kernel.ts'
+import { refreshResource } from './refresh-resource.ts'
+import { LostRunError, retryAfter, syncKind } from './sync-kind.ts'
+import { syncProjects } from './sync-projects.ts'
+
+const KindName = Type.Enum([...kindNames])
+
+const SyncKind = Type.Object({
+  kind: KindName,
+  sweep_id: Type.String(),
+  postponed: Type.Optional(Type.Integer()),
+})
+const syncKindJob: JobType<typeof SyncKind> = {
+  name: 'sync_kind',
+  queue: 'cloud_sync_full',
+  payload: SyncKind,
+}
+
+const SyncProjects = Type.Object({ sweep_id: Type.String() })
+const syncProjectsJob: JobType<typeof SyncProjects> = {
+  name: 'sync_projects',
+  queue: 'cloud_sync_slow',
+  payload: SyncProjects,
+}
+
+const Refresh = Type.Object({ kind: KindName, provider_id: Type.String(), look: Type.Integer() })
+const refreshJob: JobType<typeof Refresh> = {
+  name: 'refresh_resource',
+  queue: 'cloud_sync_fast',
+  payload: Refresh,
+}
+
+const REFRESH_EVERY_MS = 20_000
+/** An hour of looking; by then the next sweep has seen it. */
+const MOST_LOOKS = 180
+
+/** Sends one job for each kind, so that one kind's failure touches no other, and one for the projects. */
+export function sendSweep({ db, jobs }: InventoryKernel, sweepId: string): Promise<void> {
+  return transaction(db, async tx => {
+    await jobs.send(tx, syncProjectsJob, { sweep_id: sweepId }, { key: 'projects' })
+    for (const kind of kindNames) await jobs.send(tx, syncKindJob, { kind, sweep_id: sweepId }, { key: kind })
+  })
+}
+
+export function inventoryHandlers(kernel: InventoryKernel): JobHandler[] {
+  return [
+    handle(syncKindJob, ({ kind, sweep_id, postponed = 0 }, run) =>
+      sweepKind(kernel, kind, sweep_id, postponed, run),
+    ),
+    handle(syncProjectsJob, ({ sweep_id }, run) => syncProjects(kernel, sweep_id, run)),
+    handle(refreshJob, async ({ kind, provider_id, look }, run) => {
+      const found = await refreshResource(kernel, kind, provider_id, run.signal)
+      if (found === 'moving' && look < MOST_LOOKS) await sendRefresh(kernel, kind, provider_id, look + 1)
+    }),
+  ]
+}
+
+async function sweepKind(
+  kernel: InventoryKernel,
+  kind: Kind,
+  sweepId: string,
+  postponed: number,
+  run: JobRun,
+): Promise<void> {
+  try {
+    const outcome = await syncKind(kernel, { kind, sweepId }, run)
+    for (const id of outcome?.inMotion ?? []) await sendRefresh(kernel, kind, id, 1)
+  } catch (error) {
+    // Whoever took the run over finishes it.
+    if (error instanceof LostRunError) return run.log.warn({ kind }, error.message)
+    const wait = retryAfter(error)
+    if (wait === undefined) throw error
+    // The rate limit asks for more patience than a job should hold: it comes back later, under a key of its own because
+    // this one is still running.
+    const startAfter = new Date(Date.now() + wait)
+    await kernel.jobs.send(
+      kernel.db,
+      syncKindJob,
+      { kind, sweep_id: sweepId, postponed: postponed + 1 },
+      { key: `${kind}:${sweepId}:${postponed + 1}`, startAfter },
+    )
+    run.log.warn({ kind, start_after: startAfter }, 'the provider’s rate limit: sweep postponed')
+  }
+}
+
+async function sendRefresh(
+  { db, jobs }: InventoryKernel,
+  kind: Kind,
+  providerId: string,
+  look: number,
+): Promise<void> {
+  const startAfter = new Date(Date.now() + REFRESH_EVERY_MS)
+  // Numbered, because the job that asks for the next look is itself still running.
+  await jobs.send(
+    db,
+    refreshJob,
+    { kind, provider_id: providerId, look },
+    { key: `${kind}:${providerId}:${look}`, startAfter },
+  )
+}

@@ -1,0 +1,138 @@
+// SQL of the mirrored projects and of what they hold.
+import { sql } from 'kysely'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { Scope } from '../../kernel/http/caller.ts'
+import { type CloudProjectRow, PROVIDER, type Purpose } from './tables.ts'
+
+export interface SeenProject {
+  provider_id: string
+  name: string
+  description: string | null
+  is_default: boolean
+}
+
+/** Upserts by (provider, provider_id). A new default project is the internal one, the platform tenant's. */
+export async function upsertProjects(
+  tx: Executor,
+  seen: SeenProject[],
+  at: string,
+  platformTenantId: string,
+): Promise<void> {
+  if (seen.length === 0) return
+  await sql`
+    insert into cloud_projects (id, provider, provider_id, name, description, is_default, tenant_id, purpose, first_seen_at, last_seen_at)
+    select uuid_v7(), ${PROVIDER}, s.provider_id, s.name, s.description, s.is_default,
+      case when s.is_default then ${platformTenantId} end, case when s.is_default then 'internal' else 'unassigned' end, ${at}, ${at}
+    from jsonb_to_recordset(${JSON.stringify(seen)}::jsonb) as s (provider_id text, name text, description text, is_default boolean)
+    on conflict (provider, provider_id) do update set
+      name = excluded.name, description = excluded.description, is_default = excluded.is_default,
+      last_seen_at = excluded.last_seen_at, stale_strike_count = 0, deleted_at = null`.execute(tx)
+}
+
+/** Projects that a whole listing did not show: three strikes, as for resources. */
+export async function strikeUnseenProjects(
+  tx: Executor,
+  sweepStartedAt: string,
+  at: string,
+): Promise<{ struck: number; deleted: number }> {
+  const { rows } = await sql<{ struck: number; deleted: number }>`
+    with struck as (
+      update cloud_projects set stale_strike_count = stale_strike_count + 1,
+        deleted_at = case when stale_strike_count + 1 >= 3 then ${at}::timestamptz end
+      where provider = ${PROVIDER} and deleted_at is null and last_seen_at < ${sweepStartedAt}
+      returning deleted_at
+    )
+    select count(*)::int as struck, count(deleted_at)::int as deleted from struck`.execute(tx)
+  return rows[0]!
+}
+
+export async function internalProjectExists(executor: Executor): Promise<boolean> {
+  const row = await executor
+    .selectFrom('cloud_projects')
+    .select('id')
+    .where('provider', '=', PROVIDER)
+    .where('purpose', '=', 'internal')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export interface Member {
+  kind: string
+  provider_id: string
+}
+
+/** What a project holds, as its list says. A list that was not whole adds, and takes nothing away. */
+export async function replaceMembers(
+  tx: Executor,
+  projectProviderId: string,
+  members: Member[],
+  whole: boolean,
+): Promise<void> {
+  const json = JSON.stringify(members)
+  await sql`
+    insert into cloud_project_members (provider, kind, provider_id, project_id)
+    select distinct ${PROVIDER}, s.kind, s.provider_id, p.id
+    from jsonb_to_recordset(${json}::jsonb) as s (kind text, provider_id text)
+    join cloud_projects p on p.provider = ${PROVIDER} and p.provider_id = ${projectProviderId}
+    on conflict (provider, kind, provider_id) do update set project_id = excluded.project_id
+    where cloud_project_members.project_id <> excluded.project_id`.execute(tx)
+  if (!whole) return
+  await sql`
+    delete from cloud_project_members m using cloud_projects p
+    where p.provider = ${PROVIDER} and p.provider_id = ${projectProviderId} and m.project_id = p.id
+      and not exists (
+        select 1 from jsonb_to_recordset(${json}::jsonb) as s (kind text, provider_id text)
+        where s.kind = m.kind and s.provider_id = m.provider_id)`.execute(tx)
+}
+
+export interface ProjectFilter {
+  purpose?: Purpose
+  tenant_id?: string
+  include_deleted?: boolean
+}
+
+export function listProjects(
+  executor: Executor,
+  scope: Scope,
+  filter: ProjectFilter,
+  limit: number,
+  after: string | null,
+): Promise<CloudProjectRow[]> {
+  return executor
+    .selectFrom('cloud_projects')
+    .selectAll()
+    .$if(!scope.allTenants, q => q.where('tenant_id', '=', scope.allTenants ? '' : scope.tenantId))
+    .$if(filter.tenant_id !== undefined, q => q.where('tenant_id', '=', filter.tenant_id!))
+    .$if(filter.purpose !== undefined, q => q.where('purpose', '=', filter.purpose!))
+    .$if(!filter.include_deleted, q => q.where('deleted_at', 'is', null))
+    .$if(after !== null, q => q.where('id', '>', after!))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+export function findProject(
+  executor: Executor,
+  scope: Scope,
+  id: string,
+): Promise<CloudProjectRow | undefined> {
+  return executor
+    .selectFrom('cloud_projects')
+    .selectAll()
+    .where('id', '=', id)
+    .$if(!scope.allTenants, q => q.where('tenant_id', '=', scope.allTenants ? '' : scope.tenantId))
+    .executeTakeFirst()
+}
+
+export function updateProject(
+  tx: Executor,
+  id: string,
+  values: { tenant_id?: string | null; purpose?: Purpose },
+): Promise<CloudProjectRow | undefined> {
+  return tx.updateTable('cloud_projects').set(values).where('id', '=', id).returningAll().executeTakeFirst()
+}
+
+export function lockProject(tx: Executor, id: string): Promise<CloudProjectRow | undefined> {
+  return tx.selectFrom('cloud_projects').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}

@@ -1,0 +1,21 @@
+// Looks at one resource again, outside the sweeps: for those whose status changes by itself. A resource that is not
+// found is left as it is; only a whole listing may strike.
+import { isInMotion, type Kind, mapItem } from '../../integrations/digitalocean/index.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
+import type { InventoryKernel } from './inventory-kernel.ts'
+import { seenResource } from './seen-resource.ts'
+import { writeSeen } from './write-resources.ts'
+
+export async function refreshResource(
+  { db, provider, clock }: InventoryKernel,
+  kind: Kind,
+  providerId: string,
+  signal?: AbortSignal,
+): Promise<'moving' | 'still' | 'absent'> {
+  const raw = await provider.get(kind, providerId, { signal })
+  if (!raw) return 'absent'
+  const item = mapItem(kind, raw)
+  const sighting = { kind, at: clock.now().toISOString(), actor: 'refresh' }
+  await transaction(db, tx => writeSeen(tx, sighting, [seenResource(item)]))
+  return isInMotion(kind, item) ? 'moving' : 'still'
+}

@@ -1,0 +1,113 @@
+// /api/v1/inventory
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { forbidden, notFound } from '../../kernel/errors.ts'
+import { type Caller, callerOf, scopeOf } from '../../kernel/http/caller.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
+import { Many, One, Query } from '../../kernel/http/words.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { findResource, freshness, listEvents, listResources } from './repository.ts'
+import { AsOf, IdParams, InventoryQuery, Resource, ResourceDetail, ResourceEvent } from './schemas.ts'
+
+const config = { guard: 'caller' } as const
+const tags = ['Inventory']
+const base = '/api/v1/inventory'
+const SHOWN_EVENTS = 50
+
+export function inventoryRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+  const { engine, db } = kernel
+  const resources = cursorOf('inventory', ['uuid'])
+  const events = cursorOf('resource_events', ['uuid'])
+
+  return async app => {
+    app.get(
+      base,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List the resources',
+          description:
+            'A platform_admin sees all tenants, any other caller its own. `as_of` says how fresh each kind is.',
+          querystring: InventoryQuery,
+          response: { 200: Type.Object({ ...Many(Resource).properties, as_of: AsOf }) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor, ...filter } = request.query
+        const caller = callerOf(request)
+        refuseForeignTenant(caller, filter.tenant_id)
+        const after = resources.read(cursor)?.[0] as string | undefined
+        const [rows, asOf] = await Promise.all([
+          listResources(engine, scopeOf(caller), filter, limit + 1, after ?? null),
+          freshness(engine, filter.kind),
+        ])
+        const page = withNextLink(
+          request,
+          reply,
+          resources.page(rows, limit, row => [row.id]),
+        )
+        // Text made by the database, passed through as it is: the serializer would parse and write it again.
+        reply.header('content-type', 'application/json; charset=utf-8').serializer(asText)
+        const data = page.data.map(row => row.json).join(',')
+        return `{"data":[${data}],"next_cursor":${JSON.stringify(page.next_cursor)},"as_of":${asOf}}` as never
+      },
+    )
+
+    app.get(
+      `${base}/:id`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Show a resource',
+          description: 'With its latest events, desired state and open drift.',
+          params: IdParams,
+          response: { 200: One(ResourceDetail) },
+        },
+      },
+      async request => {
+        const found = await findResource(engine, scopeOf(callerOf(request)), request.params.id)
+        if (!found) throw notFound()
+        const latest = await listEvents(db, found.id, SHOWN_EVENTS, null)
+        return { data: { ...JSON.parse(found.json), events: latest, desired_state: null, drift: [] } }
+      },
+    )
+
+    app.get(
+      `${base}/:id/events`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List a resource’s events',
+          description: 'Newest first.',
+          params: IdParams,
+          querystring: Query(PageQuery),
+          response: { 200: Many(ResourceEvent) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor } = request.query
+        const before = events.read(cursor)?.[0] as string | undefined
+        const found = await findResource(engine, scopeOf(callerOf(request)), request.params.id)
+        if (!found) throw notFound()
+        const rows = await listEvents(db, found.id, limit + 1, before ?? null)
+        return withNextLink(
+          request,
+          reply,
+          events.page(rows, limit, row => [row.id]),
+        )
+      },
+    )
+  }
+}
+
+const asText = (payload: unknown) => payload as string
+
+/** A tenant may name itself in the filter; naming another is refused rather than answered with nothing. */
+export function refuseForeignTenant(caller: Caller, tenantId: string | undefined): void {
+  if (tenantId !== undefined && !caller.platformAdmin && tenantId !== caller.tenantId) {
+    throw forbidden('The tenant_id filter is for a platform_admin.')
+  }
+}

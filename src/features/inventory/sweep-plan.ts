@@ -1,0 +1,73 @@
+// What is known of some resources and what was seen of them, turned into what is to be written. Pure: the seed's
+// lifecycle table, but for strikes, which need a whole listing (strike-unseen.ts).
+import { same } from './same.ts'
+import { deploymentOfTags, type SeenResource } from './seen-resource.ts'
+import type { Changes, CloudResourceRow } from './tables.ts'
+
+export type KnownResource = Pick<
+  CloudResourceRow,
+  'id' | 'provider_id' | 'name' | 'region' | 'status' | 'tags' | 'attrs' | 'deployment_id' | 'deleted_at'
+>
+
+export interface Insert extends Required<SeenResource> {
+  deployment_id: string | null
+}
+
+export interface Update extends Insert {
+  id: string
+  event: 'updated' | 'restored'
+  changes: Changes | null
+}
+
+export interface SweepPlan {
+  /** absent → present: discovered */
+  inserts: Insert[]
+  /** present, something meaningful changed: updated; deleted → present: restored */
+  updates: Update[]
+  /** present, nothing meaningful changed: only the fingerprint of what was answered differs */
+  touches: { id: string; fingerprint: string }[]
+}
+
+export function planSweep(known: KnownResource[], seen: SeenResource[]): SweepPlan {
+  const byId = new Map(known.map(row => [row.provider_id, row]))
+  const plan: SweepPlan = { inserts: [], updates: [], touches: [] }
+  for (const resource of seen) {
+    const row = byId.get(resource.provider_id)
+    if (!row) {
+      const deployment_id = deploymentOfTags(resource.tags) ?? null
+      plan.inserts.push({ ...resource, tags: resource.tags ?? [], deployment_id })
+      continue
+    }
+    const next = merged(row, resource)
+    const changes = changesBetween(row, next)
+    if (row.deleted_at !== null) plan.updates.push({ ...next, id: row.id, event: 'restored', changes })
+    else if (changes) plan.updates.push({ ...next, id: row.id, event: 'updated', changes })
+    else plan.touches.push({ id: row.id, fingerprint: resource.fingerprint })
+  }
+  return plan
+}
+
+/** A field that the answer lacks (a token without a side scope) is not a change: what is known stays. */
+function merged(row: KnownResource, seen: SeenResource): Insert {
+  const tied = deploymentOfTags(seen.tags)
+  return {
+    ...seen,
+    tags: seen.tags ?? row.tags,
+    attrs: { ...row.attrs, ...seen.attrs },
+    deployment_id: tied === undefined ? row.deployment_id : tied,
+  }
+}
+
+const FIELDS = ['name', 'region', 'status', 'tags', 'deployment_id'] as const
+
+function changesBetween(row: KnownResource, next: Insert): Changes | null {
+  const changes: [string, { before: unknown; after: unknown }][] = []
+  for (const field of FIELDS) {
+    if (!same(row[field], next[field])) changes.push([field, { before: row[field], after: next[field] }])
+  }
+  for (const [key, after] of Object.entries(next.attrs)) {
+    const before = Object.hasOwn(row.attrs, key) ? row.attrs[key] : null
+    if (!same(before, after)) changes.push([`attrs.${key}`, { before, after }])
+  }
+  return changes.length > 0 ? Object.fromEntries(changes) : null
+}

@@ -1,0 +1,86 @@
+// Mirrors the projects and what each holds, then re-homes the resources whose project or tenant that changes.
+import { resourceOfUrn } from '../../integrations/digitalocean/index.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { JobRun } from '../../kernel/queue/job.ts'
+import { seenProject } from './ensure-internal-project.ts'
+import type { InventoryKernel } from './inventory-kernel.ts'
+import {
+  type Member,
+  replaceMembers,
+  type SeenProject,
+  strikeUnseenProjects,
+  upsertProjects,
+} from './project-repository.ts'
+import { LostRunError } from './sync-kind.ts'
+import { finishRun, lockRun, markFresh, type Progress, startRun } from './sync-run-repository.ts'
+import { rehome } from './write-resources.ts'
+
+/** The name under which the ledger keeps the sweep of projects, beside those of the kinds. */
+export const PROJECTS = 'project'
+
+interface ProjectList {
+  project: SeenProject
+  members: Member[]
+  whole: boolean
+}
+
+export async function syncProjects(
+  kernel: InventoryKernel,
+  sweepId: string,
+  { signal, log }: Pick<JobRun, 'signal' | 'log'>,
+): Promise<void> {
+  const { db, provider, clock, platformTenantId } = kernel
+  const started_at = clock.now().toISOString()
+  const run = await transaction(db, tx =>
+    startRun(tx, { id: newId(), sweep_id: sweepId, kind: PROJECTS, started_at }),
+  )
+  if (!run) return
+  const progress: Progress = { pages: 0, seen: 0, total: null, inserted: 0, updated: 0, restored: 0 }
+  const nothing = { struck: 0, deleted: 0, held: 0 }
+  try {
+    const listing = await provider.projects({ signal })
+    const projects = listing.items.map(seenProject).filter(project => project !== null)
+    const lists: ProjectList[] = []
+    let reason = listing.reason
+    for (const project of projects) {
+      const held = await provider.projectResources(project.provider_id, { signal })
+      reason ??= held.reason
+      const members = held.items
+        .map(item => resourceOfUrn(String(item.urn)))
+        .filter(member => member !== null)
+      lists.push({ project, members, whole: held.complete })
+    }
+    const at = clock.now().toISOString()
+    await transaction(db, async tx => {
+      if (!(await lockRun(tx, run))) throw new LostRunError(PROJECTS)
+      await upsertProjects(tx, projects, at, platformTenantId)
+      const strikes = listing.complete ? await strikeUnseenProjects(tx, started_at, at) : nothing
+      for (const { project, members, whole } of lists)
+        await replaceMembers(tx, project.provider_id, members, whole)
+      const moved = await rehome(tx, at, `sync:${run.id}`)
+      const status = reason === null ? 'complete' : 'partial'
+      if (status === 'complete') await markFresh(tx, run)
+      const counts = {
+        ...progress,
+        pages: listing.pages,
+        seen: projects.length,
+        total: listing.total,
+        updated: moved,
+      }
+      await finishRun(tx, run, { ...counts, ...nothing, ...strikes, status, finished_at: at, error: reason })
+      log.info({ status, projects: projects.length, moved, error: reason }, 'projects swept')
+    })
+  } catch (error) {
+    if (error instanceof LostRunError) throw error
+    const message = error instanceof Error ? error.message : String(error)
+    await finishRun(db, run, {
+      ...progress,
+      ...nothing,
+      status: 'failed',
+      finished_at: clock.now().toISOString(),
+      error: message.slice(0, 1_000),
+    })
+    throw error
+  }
+}

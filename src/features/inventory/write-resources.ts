@@ -1,0 +1,219 @@
+// The chokepoint: every write of a resource row happens in this file, and each leaves the events it must, in the same
+// statement. Set-based throughout: one statement for a batch, never one a row.
+import { sql } from 'kysely'
+import type { Kind } from '../../integrations/digitalocean/index.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { SeenResource } from './seen-resource.ts'
+import { type Insert, type KnownResource, planSweep, type Update } from './sweep-plan.ts'
+import { PROVIDER } from './tables.ts'
+
+export interface Sighting {
+  kind: Kind
+  /** When the provider was asked. */
+  at: string
+  /** Who looked: a sweep, a refresh, a saga. */
+  actor: string
+}
+
+export interface Written {
+  inserted: number
+  updated: number
+  restored: number
+}
+
+/** Records that these resources were seen. Each provider id stands in `seen` at most once. */
+export async function writeSeen(tx: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
+  const written: Written = { inserted: 0, updated: 0, restored: 0 }
+  let rest = await touchUnchanged(tx, sighting, seen)
+  // Whoever inserts the same resource at the same moment (a saga) wins; what is left is then known. Twice is enough.
+  for (let round = 0; rest.length > 0 && round < 3; round++) {
+    const plan = planSweep(await lockKnown(tx, sighting.kind, rest), rest)
+    await touch(tx, sighting, plan.touches)
+    await update(tx, sighting, plan.updates)
+    const inserted = new Set(await insert(tx, sighting, plan.inserts))
+    written.inserted += inserted.size
+    written.updated += plan.updates.filter(row => row.event === 'updated').length
+    written.restored += plan.updates.filter(row => row.event === 'restored').length
+    rest = plan.inserts.filter(row => !inserted.has(row.provider_id))
+  }
+  return written
+}
+
+/** Most rows of most sweeps: the answer is what it was. Returns the others. */
+async function touchUnchanged(
+  tx: Executor,
+  { kind, at }: Sighting,
+  seen: SeenResource[],
+): Promise<SeenResource[]> {
+  if (seen.length === 0) return []
+  const ids = seen.map(resource => resource.provider_id)
+  const fingerprints = seen.map(resource => resource.fingerprint)
+  const { rows } = await sql<{ n: number }>`
+    update cloud_resources r set last_seen_at = greatest(r.last_seen_at, ${at}::timestamptz), stale_strike_count = 0
+    from unnest(${ids}::text[], ${fingerprints}::text[]) with ordinality as s (provider_id, fingerprint, n)
+    where r.provider = ${PROVIDER} and r.kind = ${kind} and r.provider_id = s.provider_id
+      and r.fingerprint = s.fingerprint and r.deleted_at is null
+    returning s.n::int as n`.execute(tx)
+  if (rows.length === seen.length) return []
+  const touched = new Set(rows.map(row => row.n))
+  return seen.filter((_, index) => !touched.has(index + 1))
+}
+
+async function lockKnown(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<KnownResource[]> {
+  const { rows } = await sql<KnownResource>`
+    select id, provider_id, name, region, status, tags, attrs, deployment_id, deleted_at from cloud_resources
+    where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${seen.map(row => row.provider_id)}::text[])
+    order by provider_id for update`.execute(tx)
+  return rows
+}
+
+async function touch(
+  tx: Executor,
+  { at }: Sighting,
+  touches: { id: string; fingerprint: string }[],
+): Promise<void> {
+  if (touches.length === 0) return
+  await sql`
+    update cloud_resources r set last_seen_at = greatest(r.last_seen_at, ${at}::timestamptz), stale_strike_count = 0, fingerprint = s.fingerprint
+    from unnest(${touches.map(t => t.id)}::uuid[], ${touches.map(t => t.fingerprint)}::text[]) as s (id, fingerprint)
+    where r.id = s.id`.execute(tx)
+}
+
+async function insert(tx: Executor, { kind, at, actor }: Sighting, inserts: Insert[]): Promise<string[]> {
+  if (inserts.length === 0) return []
+  const { rows } = await sql<{ provider_id: string }>`
+    with seen as (
+      select * from jsonb_to_recordset(${JSON.stringify(inserts)}::jsonb) as s (
+        provider_id text, name text, region text, status text, tags text[], attrs jsonb, fingerprint text, deployment_id uuid)
+    ), inserted as (
+      insert into cloud_resources (id, provider, provider_id, kind, name, region, status, tenant_id, project_id,
+        deployment_id, tags, attrs, fingerprint, first_seen_at, last_seen_at)
+      select uuid_v7(), ${PROVIDER}, s.provider_id, ${kind}, s.name, s.region, s.status, p.tenant_id, p.id,
+        s.deployment_id, s.tags, s.attrs, s.fingerprint, ${at}, ${at}
+      from seen s
+      left join cloud_project_members m on m.provider = ${PROVIDER} and m.kind = ${kind} and m.provider_id = s.provider_id
+      left join cloud_projects p on p.id = m.project_id
+      on conflict (provider, kind, provider_id) do nothing
+      returning id, provider_id
+    ), logged as (
+      insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
+      select uuid_v7(), id, 'discovered', null, ${actor}, ${at} from inserted
+    )
+    select provider_id from inserted`.execute(tx)
+  return rows.map(row => row.provider_id)
+}
+
+async function update(tx: Executor, { kind, at, actor }: Sighting, updates: Update[]): Promise<void> {
+  if (updates.length === 0) return
+  // A restored resource takes the place its project gives it now; it may have moved while it was gone.
+  await sql`
+    with seen as (
+      select * from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as s (
+        id uuid, provider_id text, name text, region text, status text, tags text[], attrs jsonb, fingerprint text,
+        deployment_id uuid, event text, changes jsonb)
+    ), placed as (
+      select s.*, p.id as project_id, p.tenant_id from seen s
+      left join cloud_project_members m on m.provider = ${PROVIDER} and m.kind = ${kind} and m.provider_id = s.provider_id
+      left join cloud_projects p on p.id = m.project_id
+    ), updated as (
+      update cloud_resources r set name = s.name, region = s.region, status = s.status, tags = s.tags, attrs = s.attrs,
+        fingerprint = s.fingerprint, deployment_id = s.deployment_id,
+        project_id = case when s.event = 'restored' and s.project_id is not null then s.project_id else r.project_id end,
+        tenant_id = case when s.event = 'restored' and s.project_id is not null then s.tenant_id else r.tenant_id end,
+        last_seen_at = greatest(r.last_seen_at, ${at}::timestamptz), stale_strike_count = 0, deleted_at = null
+      from placed s where r.id = s.id
+      returning r.id
+    )
+    insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
+    select uuid_v7(), s.id, s.event, s.changes, ${actor}, ${at} from seen s join updated u on u.id = s.id`.execute(
+    tx,
+  )
+}
+
+export interface Strikes {
+  struck: number
+  deleted: number
+}
+
+/**
+ * A strike for every living resource of a kind that a whole listing did not show; the third deletes it, unless
+ * deletion is held.
+ */
+export async function strikeUnseen(
+  tx: Executor,
+  { kind, at, actor }: Sighting,
+  { sweepStartedAt, hold }: { sweepStartedAt: string; hold: boolean },
+): Promise<Strikes> {
+  const { rows } = await sql<Strikes>`
+    with struck as (
+      update cloud_resources set
+        stale_strike_count = least(stale_strike_count + 1, ${STRIKES_TO_DELETE}::int),
+        deleted_at = case when stale_strike_count + 1 >= ${STRIKES_TO_DELETE}::int and not ${hold}::boolean then ${at}::timestamptz end
+      where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null and last_seen_at < ${sweepStartedAt}
+      returning id, deleted_at
+    ), logged as (
+      insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
+      select uuid_v7(), id, 'deleted', null, ${actor}, ${at} from struck where deleted_at is not null
+      returning 1
+    )
+    select (select count(*) from struck)::int as struck, (select count(*) from logged)::int as deleted`.execute(
+    tx,
+  )
+  return rows[0]!
+}
+
+export const STRIKES_TO_DELETE = 3
+
+/** Deletes what a held sweep would have deleted and nobody has seen since. */
+export async function deleteHeld(
+  tx: Executor,
+  { kind, at, actor }: Sighting,
+  sweepStartedAt: string,
+): Promise<number> {
+  const { rows } = await sql<{ deleted: number }>`
+    with gone as (
+      update cloud_resources set deleted_at = ${at}
+      where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null
+        and stale_strike_count >= ${STRIKES_TO_DELETE}::int and last_seen_at < ${sweepStartedAt}
+      returning id
+    ), logged as (
+      insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
+      select uuid_v7(), id, 'deleted', null, ${actor}, ${at} from gone
+      returning 1
+    )
+    select count(*)::int as deleted from logged`.execute(tx)
+  return rows[0]!.deleted
+}
+
+/**
+ * Gives living resources the project and tenant that the project lists say, with an event for each that moves. With a
+ * project named, only what that project holds.
+ */
+export async function rehome(tx: Executor, at: string, actor: string, projectId?: string): Promise<number> {
+  const { rows } = await sql<{ moved: number }>`
+    with moving as (
+      select r.id, r.project_id as old_project, r.tenant_id as old_tenant, p.id as new_project, p.tenant_id as new_tenant
+      from cloud_project_members m
+      join cloud_projects p on p.id = m.project_id
+      join cloud_resources r on r.provider = m.provider and r.kind = m.kind and r.provider_id = m.provider_id
+      where r.deleted_at is null ${projectId ? sql`and m.project_id = ${projectId}` : sql``}
+        and (r.project_id, r.tenant_id) is distinct from (p.id, p.tenant_id)
+      for update of r
+    ), moved as (
+      update cloud_resources r set project_id = m.new_project, tenant_id = m.new_tenant
+      from moving m where r.id = m.id
+      returning r.id
+    ), logged as (
+      insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
+      select uuid_v7(), m.id, 'updated',
+        (case when m.old_project is distinct from m.new_project
+          then jsonb_build_object('project_id', jsonb_build_object('before', m.old_project, 'after', m.new_project)) else '{}' end) ||
+        (case when m.old_tenant is distinct from m.new_tenant
+          then jsonb_build_object('tenant_id', jsonb_build_object('before', m.old_tenant, 'after', m.new_tenant)) else '{}' end),
+        ${actor}, ${at}
+      from moving m join moved on moved.id = m.id
+      returning 1
+    )
+    select count(*)::int as moved from logged`.execute(tx)
+  return rows[0]!.moved
+}
