@@ -7,6 +7,7 @@ import type { Engine } from '../db/engine.ts'
 import type { Executor } from '../db/tables.ts'
 import type { Metrics } from '../metrics.ts'
 import type { JobHandler, JobType, Schedule } from './job.ts'
+import { rememberNextRun } from './next-run.ts'
 import {
   DEAD_LETTERS,
   deadLetterOptions,
@@ -69,6 +70,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   boss.on('error', error => log.warn({ err: error }, 'the queue met an error'))
   boss.on('warning', warning => log.warn({ warning }, 'the queue warns'))
   const stopping = new AbortController()
+  const nextRun = rememberNextRun((cron, from) => boss.previewSchedule(cron, { count: 1, from })[0])
 
   return {
     async start() {
@@ -106,7 +108,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       for (const name of QUEUE_NAMES) await workQueue(name, byName)
     },
 
-    nextRun: cron => boss.previewSchedule(cron, { count: 1 })[0]?.toISOString() ?? null,
+    nextRun: cron => nextRun(cron, new Date()),
     retryDeadLetter: async id => (await boss.redrive(DEAD_LETTERS, { ids: [id] })) > 0,
 
     async depths() {
