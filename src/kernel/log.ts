@@ -28,8 +28,6 @@ export function createLog(level: string, destination?: DestinationStream): Logge
   return log
 }
 
-const FIELDLESS = new Set(['string', 'number', 'boolean'])
-
 type Stringifiers = Record<symbol, (value: unknown) => string | undefined>
 
 /**
@@ -41,6 +39,8 @@ function lookIntoObjectsAlone(log: Logger): void {
   const stringifiers = (log as unknown as Record<symbol, Stringifiers>)[stringifiersSym]
   const redact = stringifiers?.[wildcardFirstSym]
   if (!stringifiers || !redact) throw new Error('pino no longer redacts the way this was written for')
-  stringifiers[wildcardFirstSym] = value =>
-    value === null || FIELDLESS.has(typeof value) ? JSON.stringify(value) : redact(value)
+  stringifiers[wildcardFirstSym] = value => (fieldless(value) ? JSON.stringify(value) : redact(value))
 }
+
+const fieldless = (value: unknown): boolean =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || value === null

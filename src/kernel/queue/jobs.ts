@@ -70,7 +70,6 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   boss.on('error', error => log.warn({ err: error }, 'the queue met an error'))
   boss.on('warning', warning => log.warn({ warning }, 'the queue warns'))
   const stopping = new AbortController()
-  const nextRun = rememberNextRun((cron, from) => boss.previewSchedule(cron, { count: 1, from })[0])
 
   return {
     async start() {
@@ -108,7 +107,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       for (const name of QUEUE_NAMES) await workQueue(name, byName)
     },
 
-    nextRun: cron => nextRun(cron, new Date()),
+    nextRun: rememberNextRun((cron, from) => boss.previewSchedule(cron, { count: 1, from })[0]),
     retryDeadLetter: async id => (await boss.redrive(DEAD_LETTERS, { ids: [id] })) > 0,
 
     async depths() {

@@ -4,16 +4,17 @@
 export type Preview = (cron: string, from: Date) => Date | undefined
 
 /** `cron` must come from the code's own table of tasks: what is asked once is remembered for good. */
-export function rememberNextRun(preview: Preview): (cron: string, now: Date) => string | null {
-  const remembered = new Map<string, { from: Date; next: Date; text: string }>()
-  return (cron, now) => {
+export function rememberNextRun(preview: Preview): (cron: string) => string | null {
+  const remembered = new Map<string, { from: number; until: number; next: string }>()
+  return cron => {
+    const now = Date.now()
     const known = remembered.get(cron)
     // A clock that was set back asks again.
-    if (known && known.from <= now && now < known.next) return known.text
-    const next = preview(cron, now)
-    if (!next) return null
-    const text = next.toISOString()
-    remembered.set(cron, { from: now, next, text })
-    return text
+    if (known && known.from <= now && now < known.until) return known.next
+    const found = preview(cron, new Date(now))
+    if (!found) return null
+    const next = found.toISOString()
+    remembered.set(cron, { from: now, until: found.getTime(), next })
+    return next
   }
 }
