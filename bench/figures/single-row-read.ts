@@ -1,107 +1,13 @@
 // What the door costs: one authenticated, validated row through the whole service, beside the same row from a bare
-// route. Both answer the same body; that is checked before anything is measured.
-import { deepStrictEqual } from 'node:assert'
-import { randomBytes } from 'node:crypto'
-import { SignJWT } from 'jose'
-import { newId } from '../../src/kernel/ids.ts'
-import { query } from '../databases.ts'
-import type { Bench, Figure, Measurement } from '../figure.ts'
-import { type Load, type Round, underLoad } from '../load.ts'
-import { alternate, median, type Pair } from '../rounds.ts'
-import { startServer } from '../server-process.ts'
-
-const PATH = '/api/v1/admin/scheduled_tasks/housekeeping'
-const POOL_SIZE = '10'
-const ROUNDS = 7
-const WARM_UP = { connections: 32, seconds: 3 }
-const ROUND = { connections: 32, seconds: 3 }
+// route as most people write one.
+import type { Figure } from '../figure.ts'
+import { MEASURES, measureRead } from '../single-row.ts'
 
 export default {
   name: 'single-row-read',
-  measures: `\`GET ${PATH}\` through the service: JWT, role, validation, rate limit, security headers, CORS, request log, metrics.`,
-  peer: 'the same row from a bare Fastify route with a hand-written parameterized `pg` query: no authentication, no schema, no log.',
+  measures: MEASURES,
+  peer: 'the same row from a bare Fastify route with a hand-written parameterized `pg` query (`pool.query(text, values)`): no authentication, no schema, no log.',
   unit: 'requests/s',
   bar: { atLeast: 0.8 },
-  measure,
+  measure: bench => measureRead(bench, { prepared: false }),
 } satisfies Figure
-
-async function measure({ database, say }: Bench): Promise<Measurement> {
-  const url = await database()
-  const secret = randomBytes(48).toString('base64')
-  const service = await startServer('service.ts', {
-    DATABASE_URL: url,
-    DATABASE_POOL_SIZE: POOL_SIZE,
-    JWT_SECRET: secret,
-    SECRET_KEY: randomBytes(48).toString('base64'),
-    SESSION_SIGNING_SALT: randomBytes(48).toString('base64'),
-    // As by default, but never reached.
-    RATE_LIMIT_PER_MINUTE: '10000000',
-  })
-  const headers = { authorization: `Bearer ${await adminToken(secret)}` }
-  await addRun(url)
-  const body = await bodyOf(service.url, headers)
-  const bare = await startServer('bare-scheduled-task.ts', {
-    DATABASE_URL: url,
-    DATABASE_POOL_SIZE: POOL_SIZE,
-    NEXT_RUN_AT: body.data.next_run_at,
-  })
-  deepStrictEqual(await bodyOf(bare.url, headers), body)
-
-  const load = (shape: Pick<Load, 'connections' | 'seconds'>): Load => ({ path: PATH, headers, ...shape })
-  say(`warming both up, then ${ROUNDS} rounds of ${ROUND.seconds} s each`)
-  await underLoad(service, load(WARM_UP))
-  await underLoad(bare, load(WARM_UP))
-  const rounds = await alternate(
-    ROUNDS,
-    () => underLoad(service, load(ROUND)),
-    () => underLoad(bare, load(ROUND)),
-  )
-  await service.stop()
-  await bare.stop()
-  return {
-    ours: median(rounds.map(({ ours }) => ours.perSecond)),
-    peer: median(rounds.map(({ peer }) => peer.perSecond)),
-    details: details(rounds),
-  }
-}
-
-function details(rounds: Pair<Round>[]): string[] {
-  const cpu = (side: keyof Pair<Round>) => median(rounds.map(pair => pair[side].cpuMicrosecondsPerRequest))
-  return [
-    `${ROUND.connections} connections, pools of ${POOL_SIZE}, ${ROUNDS} alternating rounds of ${ROUND.seconds} s after warming up; medians. Each server is a process of its own; the load and PostgreSQL share the machine with both. The service logs at \`info\`, to nowhere.`,
-    '',
-    `Processor time of the server's own process for one request (median): ours ${cpu('ours').toFixed(0)} µs, peer ${cpu('peer').toFixed(0)} µs.`,
-    '',
-    '| Round | Ours, requests/s | Peer, requests/s | Ratio | Ours, p99 ms | Peer, p99 ms |',
-    '|---:|---:|---:|---:|---:|---:|',
-    ...rounds.map(
-      ({ ours, peer }, index) =>
-        `| ${index + 1} | ${ours.perSecond.toFixed(0)} | ${peer.perSecond.toFixed(0)} | ${(ours.perSecond / peer.perSecond).toFixed(2)} | ${ours.p99Ms} | ${peer.p99Ms} |`,
-    ),
-  ]
-}
-
-const adminToken = (secret: string): Promise<string> =>
-  new SignJWT({ role: 'platform_admin' })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setSubject('bench')
-    .setIssuedAt()
-    .setExpirationTime('2h')
-    .sign(Buffer.from(secret))
-
-/** A task that has run, so that every column of the answer has something to carry. */
-async function addRun(url: string): Promise<void> {
-  const at = new Date().toISOString()
-  await query(
-    url,
-    `insert into task_runs (id, task, trigger, requested_by, status, attempts, requested_at, started_at, finished_at)
-     values ($1, 'housekeeping', 'manual', 'bench', 'completed', 1, $2, $2, $2)`,
-    [newId(), at],
-  )
-}
-
-async function bodyOf(url: string, headers: Record<string, string>) {
-  const answer = await fetch(url + PATH, { headers })
-  if (!answer.ok) throw new Error(`${url}${PATH} answered ${answer.status}: ${await answer.text()}`)
-  return (await answer.json()) as { data: { next_run_at: string } }
-}
