@@ -51,5 +51,7 @@ export function serving(url: string): void {
     process.send?.(usage)
   })
   process.on('disconnect', () => process.exit(0))
+  // The bench may have gone while this was starting.
+  if (!process.connected) process.exit(0)
   process.send?.({ url })
 }
