@@ -2,7 +2,7 @@
 import { barInWords, type Result } from './figure.ts'
 import type { Surroundings } from './machine.ts'
 
-export function resultsPage(results: Result[], { machine, versions }: Surroundings, at: Date): string {
+export function resultsPage(results: Result[], { machine, load, versions }: Surroundings, at: Date): string {
   const missed = results.filter(result => !result.met).length
   return [
     '# Bench results',
@@ -17,7 +17,7 @@ export function resultsPage(results: Result[], { machine, versions }: Surroundin
     '',
     '## Where',
     '',
-    `- Machine: ${machine}`,
+    `- Machine: ${machine}; load average before the run ${load.toFixed(1)}`,
     `- Versions: ${Object.entries(versions)
       .map(([name, version]) => `${name} ${version}`)
       .join(', ')}`,

@@ -30,6 +30,7 @@ if (wanted !== undefined && !names.includes(wanted))
 const server =
   process.env.TEST_DATABASE_URL ?? give('TEST_DATABASE_URL is not set: start with `npm run bench`.')
 
+const where = await surroundings(server)
 const results: Result[] = []
 for (const name of wanted === undefined ? names : [wanted]) {
   const figure = (await import(join(folder, `${name}.ts`))).default as Figure
@@ -47,10 +48,7 @@ for (const name of wanted === undefined ? names : [wanted]) {
 }
 
 if (wanted === undefined) {
-  writeFileSync(
-    join(import.meta.dirname, 'RESULTS.md'),
-    resultsPage(results, await surroundings(server), new Date()),
-  )
+  writeFileSync(join(import.meta.dirname, 'RESULTS.md'), resultsPage(results, where, new Date()))
   say('\nwritten: bench/RESULTS.md')
 }
 
