@@ -31,7 +31,7 @@ export function createLog(level: string, destination?: DestinationStream): Logge
 type Stringifiers = Record<symbol, (value: unknown) => string | undefined>
 
 /**
- * pino looks for every `*` path in every value, also in text and numbers, which have no fields: nearly all the time it
+ * pino looks for every `*` path in every value, also in text and numbers, which have no fields: most of the time it
  * takes to log a request. Its symbols are there for such adjustments; children inherit this one.
  */
 function lookIntoObjectsAlone(log: Logger): void {

@@ -8,7 +8,7 @@ export const ExternalId = Type.String({ minLength: 1, maxLength: 128 })
 
 /**
  * The schema's type or null, as `type: [T, 'null']`. A union says the same, but to write one of its branches the
- * serializer validates each value against them, and that costs more than all the rest of a small answer.
+ * serializer validates each value against them, and that costs more than writing a small answer does.
  */
 export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
   const { type, ...rest } = schema as TSchema & { type?: unknown }
