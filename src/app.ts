@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
-import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Context } from './context.ts'
@@ -19,6 +18,7 @@ import { installOpenapi } from './kernel/http/openapi.ts'
 import { originRule } from './kernel/http/origins.ts'
 import { answer } from './kernel/http/problems.ts'
 import { installRequestLog } from './kernel/http/request-log.ts'
+import { installSecurityHeaders } from './kernel/http/security-headers.ts'
 import { sessionKey } from './kernel/http/session-cookie.ts'
 import { parseStrictJson } from './kernel/http/strict-json.ts'
 import { answerUnreadable } from './kernel/http/unreadable.ts'
@@ -76,13 +76,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   )
 
   await app.register(cookie, { secret: sessionKey(config.SECRET_KEY, config.SESSION_SIGNING_SALT) })
-  await app.register(helmet, {
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-    },
-    hsts: production && { maxAge: 31_536_000, includeSubDomains: true },
-  })
+  await installSecurityHeaders(app, production)
   installRequestLog(app, ctx.metrics)
   await app.register(cors, {
     origin: (origin, done) => done(null, door.originAllowed(origin)),

@@ -59,8 +59,10 @@ export async function findTask(engine: Engine, name: string): Promise<TaskWithLa
 }
 
 function splitJoined(row: JoinedRow): TaskWithLastRun {
-  const { name, description, queue, cron, paused_at, paused_by, run_id, ...run } = row
-  const last_run = run_id === null ? null : { id: run_id, task: name, ...run }
+  const { name, description, queue, cron, paused_at, paused_by, run_id: id } = row
+  const { trigger, requested_by, status, attempts, requested_at, started_at, finished_at, error } = row
+  const run = { trigger, requested_by, status, attempts, requested_at, started_at, finished_at, error }
+  const last_run = id === null ? null : { id, task: name, ...run }
   return { name, description, queue, cron, paused_at, paused_by, last_run }
 }
 

@@ -13,8 +13,9 @@ export interface Drain {
 
 export function installDrain(app: FastifyInstance): Drain {
   let draining = false
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     if (draining) reply.header('connection', 'close')
+    done()
   })
   return {
     async begin(patienceMs) {

@@ -7,6 +7,7 @@ import type { Engine } from '../db/engine.ts'
 import type { Executor } from '../db/tables.ts'
 import type { Metrics } from '../metrics.ts'
 import type { JobHandler, JobType, Schedule } from './job.ts'
+import { rememberNextRun } from './next-run.ts'
 import {
   DEAD_LETTERS,
   deadLetterOptions,
@@ -111,7 +112,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       }
     },
 
-    nextRun: cron => boss.previewSchedule(cron, { count: 1 })[0]?.toISOString() ?? null,
+    nextRun: rememberNextRun((cron, from) => boss.previewSchedule(cron, { count: 1, from })[0]),
     retryDeadLetter: async id => (await boss.redrive(DEAD_LETTERS, { ids: [id] })) > 0,
 
     async depths() {

@@ -1,0 +1,61 @@
+// The bench: every figure of bench/figures beside its peer, in one run, on a throwaway PostgreSQL.
+//   npm run bench            all figures; writes bench/RESULTS.md
+//   npm run bench -- NAME    one figure, on the terminal alone
+// To add a figure, put bench/figures/NAME.ts there with `export default { … } satisfies Figure` (bench/figure.ts). It
+// is found by its name. Whatever serves runs in a process of its own (bench/servers, server-process.ts); rounds
+// alternate between ours and the peer (rounds.ts), so that a busy machine slows both. A missed bar is said loudly and
+// still exits 0: figures depend on the machine, and no test may.
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { databases } from './databases.ts'
+import { barInWords, type Figure, type Result, resultOf } from './figure.ts'
+import { surroundings } from './machine.ts'
+import { resultsPage } from './results-page.ts'
+
+const folder = join(import.meta.dirname, 'figures')
+const names = readdirSync(folder)
+  .filter(file => file.endsWith('.ts'))
+  .map(file => file.slice(0, -'.ts'.length))
+  .sort()
+
+const say = (line: string) => void process.stdout.write(`${line}\n`)
+const give = (line: string): never => {
+  process.stderr.write(`${line}\n`)
+  process.exit(2)
+}
+
+const [wanted] = process.argv.slice(2)
+if (wanted !== undefined && !names.includes(wanted))
+  give(`There is no figure ${wanted}. There are: ${names.join(', ')}`)
+const server =
+  process.env.TEST_DATABASE_URL ?? give('TEST_DATABASE_URL is not set: start with `npm run bench`.')
+
+const where = await surroundings(server)
+const results: Result[] = []
+for (const name of wanted === undefined ? names : [wanted]) {
+  const figure = (await import(join(folder, `${name}.ts`))).default as Figure
+  if (figure.name !== name) throw new Error(`bench/figures/${name}.ts calls itself ${figure.name}`)
+  say(`\n${name}: ${figure.measures}`)
+  const { create, dropAll } = databases(server)
+  try {
+    const result = await resultOf(figure, { database: create, say: line => say(`  ${line}`) })
+    results.push(result)
+    for (const line of wanted === undefined ? [] : result.details) say(`  ${line}`)
+    say(`  ${result.met ? 'met' : 'MISSED'}: ratio ${result.ratio.toFixed(2)}, bar ${barInWords(figure)}`)
+  } finally {
+    await dropAll()
+  }
+}
+
+if (wanted === undefined) {
+  writeFileSync(join(import.meta.dirname, 'RESULTS.md'), resultsPage(results, where, new Date()))
+  say('\nwritten: bench/RESULTS.md')
+}
+
+const missed = results.filter(result => !result.met)
+if (missed.length > 0) {
+  say(`\n${'!'.repeat(78)}`)
+  for (const { figure, ratio } of missed)
+    say(`!!! BAR MISSED: ${figure.name}: ratio ${ratio.toFixed(2)}, bar ${barInWords(figure)}`)
+  say('!'.repeat(78))
+}
