@@ -13,34 +13,32 @@ const SECRET_FIELDS = [
   'access_token',
 ]
 
+/** Objects that libraries hang such fields on. Named one by one: a `*` would be looked for in every value of every line. */
+const CARRIERS = [
+  'err',
+  'headers',
+  'req',
+  'req.headers',
+  'err.headers',
+  'err.config',
+  'config',
+  'options',
+  'warning',
+  'warning.data',
+]
+
 export function createLog(level: string, destination?: DestinationStream): Logger {
   const options = {
     level,
     base: { service: 'cloudops' },
     redact: {
-      paths: SECRET_FIELDS.flatMap(field => [`["${field}"]`, `*["${field}"]`, `*.headers["${field}"]`]),
+      paths: SECRET_FIELDS.flatMap(field => [
+        `["${field}"]`,
+        ...CARRIERS.map(carrier => `${carrier}["${field}"]`),
+      ]),
       censor: '[redacted]',
     },
     timestamp: pino.stdTimeFunctions.isoTime,
   }
-  const log = destination ? pino(options, destination) : pino(options)
-  lookIntoObjectsAlone(log)
-  return log
+  return destination ? pino(options, destination) : pino(options)
 }
-
-type Stringifiers = Record<symbol, (value: unknown) => string | undefined>
-
-/**
- * pino looks for every `*` path in every value, also in text and numbers, which have no fields: most of the time it
- * takes to log a request. Its symbols are there for such adjustments; children inherit this one.
- */
-function lookIntoObjectsAlone(log: Logger): void {
-  const { stringifiersSym, wildcardFirstSym } = pino.symbols
-  const stringifiers = (log as unknown as Record<symbol, Stringifiers>)[stringifiersSym]
-  const redact = stringifiers?.[wildcardFirstSym]
-  if (!stringifiers || !redact) throw new Error('pino no longer redacts the way this was written for')
-  stringifiers[wildcardFirstSym] = value => (fieldless(value) ? JSON.stringify(value) : redact(value))
-}
-
-const fieldless = (value: unknown): boolean =>
-  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || value === null
