@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { InventoryKernel } from './features/inventory/index.ts'
-import { createProvider } from './integrations/digitalocean/index.ts'
+import { absentProvider, createProvider, type Provider } from './integrations/digitalocean/index.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { Engine } from './kernel/db/engine.ts'
 import { migrate } from './kernel/db/migrations.ts'
@@ -40,11 +40,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     await waitUntilReachable(engine, log, DATABASE_PATIENCE_MS)
     const applied = await migrate(engine, clock)
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
-    const provider = createProvider({
-      baseUrl: config.DIGITALOCEAN_API_URL,
-      token: config.DIGITALOCEAN_TOKEN ?? '',
-      log,
-    })
+    const provider = providerOf(config, log)
     const metrics = createMetrics()
     const jobs = createJobs({ engine, log, metrics, worker })
     await jobs.start()
@@ -69,4 +65,12 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     await engine.close().catch(() => {})
     throw error
   }
+}
+
+function providerOf(
+  { DIGITALOCEAN_TOKEN: token, DIGITALOCEAN_API_URL: baseUrl }: Config,
+  log: Logger,
+): Provider {
+  if (token) return createProvider({ baseUrl, token, log })
+  return absentProvider('there is no provider: DIGITALOCEAN_TOKEN is not set')
 }

@@ -4,7 +4,11 @@ import { createLog } from '../../src/kernel/log.ts'
 
 test('fields named like secrets are cut out of the log, wherever libraries put them', () => {
   let text = ''
-  const log = createLog('info', { write: line => void (text += line) })
+  const log = createLog('info', {
+    write: line => {
+      text += line
+    },
+  })
   const secret = 'the-secret-itself'
   const error = Object.assign(new Error('refused'), {
     config: { password: secret },

@@ -9,5 +9,9 @@ export const resourceSync = (kernel: InventoryKernel): Task => ({
   queue: 'cloud_sync_full',
   cron: '15 * * * *',
   // The run's id is the sweep's: a task that is tried again continues the same sweep.
-  run: run => sendSweep(kernel, run.id),
+  async run({ id }) {
+    // Said once, by the task, rather than by each of its jobs.
+    if (kernel.provider.absent) throw new Error(kernel.provider.absent)
+    await sendSweep(kernel, id)
+  },
 })

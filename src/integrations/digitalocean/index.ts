@@ -1,4 +1,5 @@
 // What the rest of the service may use of the DigitalOcean client. It knows no feature and no database.
+export { absentProvider } from './absent-provider.ts'
 export type { Balance, InvoiceHeader } from './billing.ts'
 export { type Clock, systemClock } from './clock.ts'
 export type { Verdict } from './completeness.ts'

@@ -28,6 +28,8 @@ export interface ProviderOptions {
 }
 
 export interface Provider extends Resources, Droplets, Projects, Billing {
+  /** Why there is no provider behind this; undefined when there is one. */
+  absent?: string
   /** What the provider last said about the token's rate limit. */
   allowance(): Allowance | null
   close(): Promise<void>
