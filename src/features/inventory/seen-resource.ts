@@ -11,6 +11,8 @@ export interface SeenResource {
   /** Absent when the answer said nothing about tags. */
   tags?: string[]
   attrs: Record<string, unknown>
+  /** The deployment its tags tie it to; absent when the tags are not known. */
+  deployment_id?: string | null
   fingerprint: string
 }
 
@@ -23,7 +25,8 @@ export function seenResource(item: MappedItem): SeenResource {
     text = text.replaceAll(/\\u(0000|d[89a-f][0-9a-f]{2})/gi, '\ufffd')
     content = JSON.parse(text)
   }
-  return { provider_id, ...content, fingerprint: hash('sha1', text, 'base64') }
+  const deployment_id = deploymentOfTags(content.tags)
+  return { provider_id, ...content, deployment_id, fingerprint: hash('sha1', text, 'base64') }
 }
 
 const TIE = 'deployment:'

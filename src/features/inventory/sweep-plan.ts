@@ -1,7 +1,7 @@
 // What is known of some resources and what was seen of them, turned into what is to be written. Pure: the seed's
 // lifecycle table, but for strikes, which need a whole listing (strike-unseen.ts).
 import { same } from './same.ts'
-import { deploymentOfTags, type SeenResource } from './seen-resource.ts'
+import type { SeenResource } from './seen-resource.ts'
 import type { Changes, CloudResourceRow } from './tables.ts'
 
 export type KnownResource = Pick<
@@ -9,9 +9,7 @@ export type KnownResource = Pick<
   'id' | 'provider_id' | 'name' | 'region' | 'status' | 'tags' | 'attrs' | 'deployment_id' | 'deleted_at'
 >
 
-export interface Insert extends Required<SeenResource> {
-  deployment_id: string | null
-}
+export type Insert = Required<SeenResource>
 
 export interface Update extends Insert {
   id: string
@@ -34,8 +32,11 @@ export function planSweep(known: KnownResource[], seen: SeenResource[]): SweepPl
   for (const resource of seen) {
     const row = byId.get(resource.provider_id)
     if (!row) {
-      const deployment_id = deploymentOfTags(resource.tags) ?? null
-      plan.inserts.push({ ...resource, tags: resource.tags ?? [], deployment_id })
+      plan.inserts.push({
+        ...resource,
+        tags: resource.tags ?? [],
+        deployment_id: resource.deployment_id ?? null,
+      })
       continue
     }
     const next = merged(row, resource)
@@ -49,12 +50,11 @@ export function planSweep(known: KnownResource[], seen: SeenResource[]): SweepPl
 
 /** A field that the answer lacks (a token without a side scope) is not a change: what is known stays. */
 function merged(row: KnownResource, seen: SeenResource): Insert {
-  const tied = deploymentOfTags(seen.tags)
   return {
     ...seen,
     tags: seen.tags ?? row.tags,
     attrs: { ...row.attrs, ...seen.attrs },
-    deployment_id: tied === undefined ? row.deployment_id : tied,
+    deployment_id: seen.deployment_id === undefined ? row.deployment_id : seen.deployment_id,
   }
 }
 
