@@ -8,11 +8,13 @@ import {
   taskSchedule,
   upsertTasks,
 } from './features/scheduled-tasks/index.ts'
+import { rollOverPeriods } from './features/subscriptions/index.ts'
 import type { Task } from './kernel/queue/task.ts'
 
 /** Every scheduled task of the service. */
 export const tasksOf = (ctx: Context): Task[] => [
   resourceSync(ctx), //  hourly at :15  cloud_sync_full
+  rollOverPeriods(ctx), // monthly       metering
   housekeeping(ctx), //  daily at 03:41 metering
 ]
 

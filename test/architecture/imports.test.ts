@@ -10,7 +10,10 @@ const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8'
   .map(file => join('src', file))
 
 /** Which features a feature may use, through their index.ts. */
-const betweenFeatures: Record<string, string[]> = {}
+const betweenFeatures: Record<string, string[]> = {
+  deployments: ['subscriptions'],
+  subscriptions: ['catalog'],
+}
 
 const roomOf = (file: string): string => {
   const [, first = '', second = ''] = file.split('/')

@@ -1,13 +1,12 @@
 // /api/v1/projects
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { notFound } from '../../kernel/errors.ts'
-import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
+import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
 import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { assignProject } from './assign-project.ts'
 import { findProject, listProjects } from './project-repository.ts'
-import { refuseForeignTenant } from './routes.ts'
 import { AssignProjectBody, IdParams, Project, ProjectsQuery } from './schemas.ts'
 
 const tags = ['Inventory']

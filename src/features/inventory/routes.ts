@@ -1,8 +1,9 @@
 // /api/v1/inventory
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { forbidden, notFound } from '../../kernel/errors.ts'
-import { type Caller, callerOf, scopeOf } from '../../kernel/http/caller.ts'
+import { notFound } from '../../kernel/errors.ts'
+import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
+import { jsonText } from '../../kernel/http/json-text.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -47,10 +48,11 @@ export function inventoryRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           reply,
           resources.page(rows, limit, row => [row.id]),
         )
-        // Text made by the database, passed through as it is: the serializer would parse and write it again.
-        reply.header('content-type', 'application/json; charset=utf-8').serializer(asText)
         const data = page.data.map(row => row.json).join(',')
-        return `{"data":[${data}],"next_cursor":${JSON.stringify(page.next_cursor)},"as_of":${asOf}}` as never
+        return jsonText(
+          reply,
+          `{"data":[${data}],"next_cursor":${JSON.stringify(page.next_cursor)},"as_of":${asOf}}`,
+        )
       },
     )
 
@@ -100,14 +102,5 @@ export function inventoryRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         )
       },
     )
-  }
-}
-
-const asText = (payload: unknown) => payload as string
-
-/** A tenant may name itself in the filter; naming another is refused rather than answered with nothing. */
-export function refuseForeignTenant(caller: Caller, tenantId: string | undefined): void {
-  if (tenantId !== undefined && !caller.platformAdmin && tenantId !== caller.tenantId) {
-    throw forbidden('The tenant_id filter is for a platform_admin.')
   }
 }

@@ -1,5 +1,6 @@
 // Who is calling, and what of the data that lets them see.
 import type { FastifyRequest } from 'fastify'
+import { forbidden } from '../errors.ts'
 
 export const PLATFORM_ADMIN = 'platform_admin'
 
@@ -36,3 +37,10 @@ export function scopeOf(caller: Caller): Scope {
 /** The role that events record beside the actor. */
 export const actingRole = (caller: Caller): string | null =>
   caller.platformAdmin ? PLATFORM_ADMIN : (caller.roles[0] ?? null)
+
+/** A tenant may name itself in a filter; naming another is refused rather than answered with nothing. */
+export function refuseForeignTenant(caller: Caller, tenantId: string | undefined): void {
+  if (tenantId !== undefined && !caller.platformAdmin && tenantId !== caller.tenantId) {
+    throw forbidden('The tenant_id filter is for a platform_admin.')
+  }
+}

@@ -1,0 +1,60 @@
+// A new deployment: it starts in `active`, and creating it records no event, for nothing was left.
+import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { conflict, forbidden, invalid } from '../../kernel/errors.ts'
+import type { Caller } from '../../kernel/http/caller.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { FIRST_STATE } from './lifecycle.ts'
+import { insertDeployment } from './repository.ts'
+
+export interface NewDeployment {
+  slug: string
+  tenant_id?: string
+  display_name?: string
+  region?: string
+  llm_mode?: string
+  template_code?: string | null
+  template_version?: string | null
+}
+
+/** The id of the new deployment, and the deployment as JSON text. */
+export async function createDeployment(
+  { engine, clock }: Kernel,
+  caller: Caller,
+  input: NewDeployment,
+): Promise<{ id: string; json: string }> {
+  const now = clock.now().toISOString()
+  const id = newId()
+  const row = {
+    id,
+    tenant_id: tenantFor(caller, input.tenant_id),
+    slug: input.slug,
+    display_name: input.display_name ?? input.slug,
+    region: input.region ?? 'nyc3',
+    state: FIRST_STATE,
+    llm_mode: input.llm_mode ?? 'standard',
+    billing_action_suspended: false,
+    template_code: input.template_code ?? null,
+    template_version: input.template_version ?? null,
+    created_at: now,
+    updated_at: now,
+  }
+  try {
+    return { id, json: await insertDeployment(engine, row) }
+  } catch (error) {
+    if (violatedConstraint(error) !== 'cloud_deployments_slug') throw error
+    throw conflict('slug_taken', `The tenant has a deployment with the slug ${input.slug} already.`)
+  }
+}
+
+function tenantFor(caller: Caller, named: string | undefined): string {
+  const tenant = named ?? caller.tenantId
+  if (tenant === null) {
+    throw invalid('The body is not acceptable.', [
+      { pointer: '/tenant_id', message: 'is required: the token names no tenant' },
+    ])
+  }
+  if (!caller.platformAdmin && tenant !== caller.tenantId)
+    throw forbidden('A deployment can be made for your own tenant only.')
+  return tenant
+}

@@ -1,0 +1,192 @@
+// SQL of deployments. The database makes the JSON, and what belongs together is one statement.
+import { sql } from 'kysely'
+import type { Engine } from '../../kernel/db/engine.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { Scope } from '../../kernel/http/caller.ts'
+import { SUBSCRIPTION_JSON } from '../subscriptions/index.ts'
+import type { DeploymentState } from './lifecycle.ts'
+import type { CloudDeploymentEventRow, CloudDeploymentRow } from './tables.ts'
+
+const DEPLOYMENT_JSON = `json_build_object(
+  'id', d.id, 'tenant_id', d.tenant_id, 'slug', d.slug, 'display_name', d.display_name, 'region', d.region,
+  'state', d.state, 'llm_mode', d.llm_mode, 'billing_action_suspended', d.billing_action_suspended,
+  'template_code', d.template_code, 'template_version', d.template_version,
+  'created_at', iso8601(d.created_at), 'updated_at', iso8601(d.updated_at))::text`
+
+const EVENT_JSON = `json_build_object(
+  'id', e.id, 'deployment_id', e.deployment_id, 'from_state', e.from_state, 'to_state', e.to_state, 'actor', e.actor,
+  'actor_role', e.actor_role, 'reason', e.reason, 'created_at', iso8601(e.created_at))`
+
+/** A tenant-scoped statement ends with this; its last parameter is the tenant, or null for all. */
+const inScope = (parameter: number) => `($${parameter}::text is null or d.tenant_id = $${parameter})`
+const tenantOf = (scope: Scope) => (scope.allTenants ? null : scope.tenantId)
+
+const COLUMNS = [
+  'id',
+  'tenant_id',
+  'slug',
+  'display_name',
+  'region',
+  'state',
+  'llm_mode',
+  'billing_action_suspended',
+  'template_code',
+  'template_version',
+  'created_at',
+  'updated_at',
+] as const
+
+const INSERT = {
+  name: 'deployment_insert',
+  text: `insert into cloud_deployments as d (${COLUMNS.join(', ')}) values (${COLUMNS.map((_, i) => `$${i + 1}`).join(', ')}) returning ${DEPLOYMENT_JSON} as json`,
+}
+
+/** The new row, as JSON text. */
+export async function insertDeployment(engine: Engine, row: CloudDeploymentRow): Promise<string> {
+  const rows = await engine.read<{ json: string }>(
+    INSERT,
+    COLUMNS.map(column => row[column]),
+  )
+  return rows[0]!.json
+}
+
+export interface DeploymentParts {
+  state: DeploymentState
+  deployment: string
+  /** JSON text, or null. */
+  subscription: string | null
+  events: string
+}
+
+const SHOW = {
+  name: 'deployment_show',
+  text: `select d.state, ${DEPLOYMENT_JSON} as deployment,
+    (select ${SUBSCRIPTION_JSON} from subscriptions s join plan_versions v on v.id = s.plan_version_id join plans p on p.id = v.plan_id where s.deployment_id = d.id) as subscription,
+    (select coalesce(json_agg(${EVENT_JSON} order by e.id), '[]')::text from cloud_deployment_events e where e.deployment_id = d.id) as events
+    from cloud_deployments d where d.id = $1::uuid and ${inScope(2)}`,
+}
+
+export async function showDeployment(
+  engine: Engine,
+  scope: Scope,
+  id: string,
+): Promise<DeploymentParts | undefined> {
+  return (await engine.read<DeploymentParts>(SHOW, [id, tenantOf(scope)]))[0]
+}
+
+const STATE = {
+  name: 'deployment_state',
+  text: `select d.state from cloud_deployments d where d.id = $1::uuid and ${inScope(2)}`,
+}
+
+export async function stateOf(
+  engine: Engine,
+  scope: Scope,
+  id: string,
+): Promise<DeploymentState | undefined> {
+  return (await engine.read<{ state: DeploymentState }>(STATE, [id, tenantOf(scope)]))[0]?.state
+}
+
+/** Guarded by the state it is to leave: no row means that the race was lost, and then there is no event either. */
+export async function moveDeployment(
+  tx: Executor,
+  scope: Scope,
+  event: CloudDeploymentEventRow,
+): Promise<{ deployment: string; event: string } | undefined> {
+  const { id, deployment_id, from_state, to_state, actor, actor_role, reason, created_at } = event
+  const { rows } = await sql<{ deployment: string; event: string }>`
+    with moved as (
+      update cloud_deployments set state = ${to_state}, updated_at = ${created_at}
+      where id = ${deployment_id} and state = ${from_state}
+        and (${tenantOf(scope)}::text is null or tenant_id = ${tenantOf(scope)}::text)
+      returning *
+    ), logged as (
+      insert into cloud_deployment_events as e (id, deployment_id, from_state, to_state, actor, actor_role, reason, created_at)
+      select ${id}, id, ${from_state}, ${to_state}, ${actor}, ${actor_role}, ${reason}, ${created_at}::timestamptz from moved
+      returning ${sql.raw(EVENT_JSON)}::text as json
+    )
+    select ${sql.raw(DEPLOYMENT_JSON)} as deployment, (select json from logged) as event from moved d`.execute(
+    tx,
+  )
+  return rows[0]
+}
+
+export type DeploymentChanges = Partial<
+  Pick<CloudDeploymentRow, 'display_name' | 'template_code' | 'template_version' | 'billing_action_suspended'>
+>
+
+export function updateDeployment(
+  executor: Executor,
+  scope: Scope,
+  id: string,
+  changes: DeploymentChanges & { updated_at: string },
+): Promise<CloudDeploymentRow | undefined> {
+  return executor
+    .updateTable('cloud_deployments')
+    .set(changes)
+    .where('id', '=', id)
+    .$if(!scope.allTenants, q => q.where('tenant_id', '=', tenantOf(scope)!))
+    .returningAll()
+    .executeTakeFirst()
+}
+
+export function findDeployment(
+  executor: Executor,
+  scope: Scope,
+  id: string,
+): Promise<CloudDeploymentRow | undefined> {
+  return executor
+    .selectFrom('cloud_deployments')
+    .selectAll()
+    .where('id', '=', id)
+    .$if(!scope.allTenants, q => q.where('tenant_id', '=', tenantOf(scope)!))
+    .executeTakeFirst()
+}
+
+/** Keeps the deployment from moving until the transaction ends. */
+export function lockDeployment(
+  tx: Executor,
+  scope: Scope,
+  id: string,
+): Promise<CloudDeploymentRow | undefined> {
+  return tx
+    .selectFrom('cloud_deployments')
+    .selectAll()
+    .where('id', '=', id)
+    .$if(!scope.allTenants, q => q.where('tenant_id', '=', tenantOf(scope)!))
+    .forShare()
+    .executeTakeFirst()
+}
+
+export interface DeploymentFilter {
+  state?: DeploymentState
+  region?: string
+  slug?: string
+  tenant_id?: string
+}
+
+/** One prepared statement for each combination of filters that is asked for. */
+export function listDeployments(
+  engine: Engine,
+  scope: Scope,
+  filter: DeploymentFilter,
+  limit: number,
+  after: string | null,
+): Promise<{ id: string; json: string }[]> {
+  const values: unknown[] = [limit]
+  const where: string[] = []
+  const used: string[] = []
+  const add = (name: string, condition: (parameter: string) => string, value: unknown) => {
+    if (value === undefined || value === null) return
+    values.push(value)
+    where.push(condition(`$${values.length}`))
+    used.push(name)
+  }
+  add('scope', p => `d.tenant_id = ${p}`, tenantOf(scope))
+  for (const name of ['state', 'region', 'slug', 'tenant_id'] as const)
+    add(name, p => `d.${name} = ${p}`, filter[name])
+  add('after', p => `d.id > ${p}::uuid`, after)
+  const conditions = where.length > 0 ? `where ${where.join(' and ')}` : ''
+  const text = `select d.id, ${DEPLOYMENT_JSON} as json from cloud_deployments d ${conditions} order by d.id limit $1`
+  return engine.read({ name: `deployments:${used.join(',')}`, text }, values)
+}

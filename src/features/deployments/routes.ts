@@ -1,0 +1,194 @@
+// /api/v1/deployments
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { notFound } from '../../kernel/errors.ts'
+import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
+import { jsonText } from '../../kernel/http/json-text.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
+import { Many, One } from '../../kernel/http/words.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { ChangePlanVersionBody, PlanChange, SubscribeBody, Subscription } from '../subscriptions/index.ts'
+import { createDeployment } from './create-deployment.ts'
+import { allowedTransitions } from './lifecycle.ts'
+import { listDeployments, showDeployment } from './repository.ts'
+import {
+  CreateDeploymentBody,
+  Deployment,
+  DeploymentDetail,
+  DeploymentsQuery,
+  IdParams,
+  MovedDeployment,
+  TransitionBody,
+  UpdateDeploymentBody,
+} from './schemas.ts'
+import { changeDeploymentPlan, subscribeDeployment } from './subscribe-deployment.ts'
+import { transitionDeployment } from './transition-deployment.ts'
+import { updateDeployment } from './update-deployment.ts'
+
+const config = { guard: 'caller' } as const
+const creates = { guard: 'caller', idempotent: true } as const
+const tags = ['Deployments']
+const base = '/api/v1/deployments'
+
+export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+  const cursors = cursorOf('deployments', ['uuid'])
+  return async app => {
+    app.get(
+      base,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List the deployments',
+          description: 'A platform_admin sees all tenants, any other caller its own.',
+          querystring: DeploymentsQuery,
+          response: { 200: Many(Deployment) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor, ...filter } = request.query
+        const caller = callerOf(request)
+        refuseForeignTenant(caller, filter.tenant_id)
+        const after = cursors.read(cursor)?.[0] as string | undefined
+        const rows = await listDeployments(kernel.engine, scopeOf(caller), filter, limit + 1, after ?? null)
+        const page = withNextLink(
+          request,
+          reply,
+          cursors.page(rows, limit, row => [row.id]),
+        )
+        return jsonText(
+          reply,
+          `{"data":[${page.data.map(row => row.json).join(',')}],"next_cursor":${JSON.stringify(page.next_cursor)}}`,
+        )
+      },
+    )
+
+    app.post(
+      base,
+      {
+        config: creates,
+        schema: {
+          tags,
+          summary: 'Create a deployment',
+          description: 'It starts in `active`. 409 `slug_taken` when the tenant has one of that slug.',
+          body: CreateDeploymentBody,
+          response: { 201: One(Deployment) },
+        },
+      },
+      async (request, reply) => {
+        const { id, json } = await createDeployment(kernel, callerOf(request), request.body)
+        reply.code(201).header('location', `${base}/${id}`)
+        return jsonText(reply, `{"data":${json}}`)
+      },
+    )
+
+    app.get(
+      `${base}/:id`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Show a deployment',
+          description: 'With its subscription and its event history.',
+          params: IdParams,
+          response: { 200: One(DeploymentDetail) },
+        },
+      },
+      async (request, reply) => {
+        const parts = await showDeployment(kernel.engine, scopeOf(callerOf(request)), request.params.id)
+        if (!parts) throw notFound()
+        const { state, deployment, subscription, events } = parts
+        const more = `,"allowed_transitions":${JSON.stringify(allowedTransitions(state))},"subscription":${subscription},"events":${events}`
+        return jsonText(reply, `{"data":${withMembers(deployment, more)}}`)
+      },
+    )
+
+    app.patch(
+      `${base}/:id`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Change a deployment',
+          params: IdParams,
+          body: UpdateDeploymentBody,
+          response: { 200: One(Deployment) },
+        },
+      },
+      async request => ({
+        data: await updateDeployment(kernel, callerOf(request), request.params.id, request.body),
+      }),
+    )
+
+    app.post(
+      `${base}/:id/transition`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Move a deployment to another state',
+          description:
+            '422 `invalid_transition` names the moves that are allowed; 409 `state_changed` when another move came first.',
+          params: IdParams,
+          body: TransitionBody,
+          response: { 200: One(MovedDeployment) },
+        },
+      },
+      async (request, reply) => {
+        const { state } = request.body
+        const { deployment, event } = await transitionDeployment(
+          kernel,
+          callerOf(request),
+          request.params.id,
+          request.body,
+        )
+        const more = `,"allowed_transitions":${JSON.stringify(allowedTransitions(state))},"event":${event}`
+        return jsonText(reply, `{"data":${withMembers(deployment, more)}}`)
+      },
+    )
+
+    app.post(
+      `${base}/:id/subscribe`,
+      {
+        config: creates,
+        schema: {
+          tags,
+          summary: 'Subscribe a deployment to a plan',
+          description:
+            'Binds it to the plan’s active version and copies price and quantity of the addons. 409 `already_subscribed`.',
+          params: IdParams,
+          body: SubscribeBody,
+          response: { 201: One(Subscription) },
+        },
+      },
+      async (request, reply) => {
+        const json = await subscribeDeployment(kernel, callerOf(request), request.params.id, request.body)
+        reply.code(201).header('location', `${base}/${request.params.id}`)
+        return jsonText(reply, `{"data":${json}}`)
+      },
+    )
+
+    app.post(
+      `${base}/:id/change-plan-version`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Move the subscription to another plan version',
+          description:
+            'With `preview: true` it says what would change, in cents, and changes nothing. Addons keep what was agreed.',
+          params: IdParams,
+          body: ChangePlanVersionBody,
+          response: { 200: One(PlanChange) },
+        },
+      },
+      async (request, reply) =>
+        jsonText(
+          reply,
+          `{"data":${await changeDeploymentPlan(kernel, callerOf(request), request.params.id, request.body)}}`,
+        ),
+    )
+  }
+}
+
+/** Adds members to the end of an object that is JSON text. */
+const withMembers = (object: string, members: string): string => `${object.slice(0, -1)}${members}}`

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { LIFECYCLE } from '../../src/features/deployments/index.ts'
+import { deployment, move } from '../support/factories.ts'
+import { type Bundle, setup } from '../support/setup.ts'
+
+const base = '/api/v1/deployments'
+
+test('a deployment starts in active with the contract’s defaults, and creating it records no event', async t => {
+  const { call, tokens } = await setup(t)
+  const token = await tokens.tenant('acme')
+  const { status, body, headers } = await call('POST', base, { token, body: { slug: 'shop' } })
+  assert.equal(status, 201)
+  const { id, created_at, updated_at, ...rest } = body.data
+  assert.equal(headers.get('location'), `${base}/${id}`)
+  assert.equal(created_at, updated_at)
+  assert.deepEqual(rest, {
+    tenant_id: 'acme',
+    slug: 'shop',
+    display_name: 'shop',
+    region: 'nyc3',
+    state: 'active',
+    llm_mode: 'standard',
+    billing_action_suspended: false,
+    template_code: null,
+    template_version: null,
+  })
+  const shown = await call('GET', `${base}/${id}`, { token })
+  assert.deepEqual(shown.body.data.events, [])
+  assert.equal(shown.body.data.subscription, null)
+  assert.deepEqual(shown.body.data.allowed_transitions, ['past_due', 'paused', 'suspended', 'cancelled'])
+})
+
+test('active to paused is 200 with one event that names the actor', async t => {
+  const bundle = await setup(t)
+  const { id } = await deployment(bundle)
+  const token = await bundle.tokens.tenant('acme', { sub: 'grace', role: ['owner', 'member'] })
+  const moved = await bundle.call('POST', `${base}/${id}/transition`, {
+    token,
+    body: { state: 'paused', reason: 'holidays' },
+  })
+  assert.equal(moved.status, 200)
+  assert.equal(moved.body.data.state, 'paused')
+  assert.deepEqual(moved.body.data.allowed_transitions, ['active', 'suspended', 'cancelled'])
+  const { event } = moved.body.data
+  assert.deepEqual(
+    {
+      from: event.from_state,
+      to: event.to_state,
+      actor: event.actor,
+      role: event.actor_role,
+      reason: event.reason,
+      of: event.deployment_id,
+    },
+    { from: 'active', to: 'paused', actor: 'grace', role: 'owner', reason: 'holidays', of: id },
+  )
+  const shown = await bundle.call('GET', `${base}/${id}`, { token })
+  assert.deepEqual(shown.body.data.events, [event])
+})
+
+test('paused to archived is 422, names the allowed moves, and leaves the state unchanged without an event', async t => {
+  const bundle = await setup(t)
+  const { id } = await deployment(bundle)
+  await move(bundle, id, 'paused')
+  const refused = await bundle.call('POST', `${base}/${id}/transition`, { body: { state: 'archived' } })
+  assert.equal(refused.status, 422)
+  assert.equal(refused.body.code, 'invalid_transition')
+  assert.deepEqual(refused.body.allowed_transitions, ['active', 'suspended', 'cancelled'])
+  const { body } = await bundle.call('GET', `${base}/${id}`)
+  assert.equal(body.data.state, 'paused')
+  assert.equal(body.data.events.length, 1)
+})
+
+test('every pair of states is answered as the map says, through the API', async t => {
+  const bundle = await setup(t)
+  const states = Object.keys(LIFECYCLE) as (keyof typeof LIFECYCLE)[]
+  for (const from of states) {
+    for (const to of states) {
+      const { id } = await deployment(bundle)
+      // Written directly: no flow enters trial.
+      await sql`update cloud_deployments set state = ${from} where id = ${id}`.execute(bundle.ctx.db)
+      const { status, body } = await bundle.call('POST', `${base}/${id}/transition`, { body: { state: to } })
+      const allowed = (LIFECYCLE[from] as readonly string[]).includes(to)
+      assert.equal(status, allowed ? 200 : 422, `${from} → ${to}`)
+      if (!allowed) assert.equal(body.code, 'invalid_transition')
+    }
+  }
+})
+
+test('a state that does not exist is a validation failure', async t => {
+  const bundle = await setup(t)
+  const { id } = await deployment(bundle)
+  for (const body of [
+    { state: 'asleep' },
+    { state: null },
+    {},
+    { state: 'paused', extra: 1 },
+    { state: ['paused'] },
+  ]) {
+    const answer = await bundle.call('POST', `${base}/${id}/transition`, { body })
+    assert.equal(answer.status, 422)
+    assert.equal(answer.body.code, 'validation_failed')
+  }
+})
+
+test('events are listed oldest first, and the log cannot be changed', async t => {
+  const bundle = await setup(t)
+  const { id } = await deployment(bundle)
+  await move(bundle, id, 'paused', 'active', 'suspended', 'cancelled', 'archived')
+  const { body } = await bundle.call('GET', `${base}/${id}`)
+  assert.deepEqual(
+    body.data.events.map((event: { to_state: string }) => event.to_state),
+    ['paused', 'active', 'suspended', 'cancelled', 'archived'],
+  )
+  assert.deepEqual(body.data.allowed_transitions, [])
+  for (const change of [
+    sql`update cloud_deployment_events set actor = 'x'`,
+    sql`delete from cloud_deployment_events`,
+    sql`truncate cloud_deployment_events`,
+  ]) {
+    await assert.rejects(change.execute(bundle.ctx.db), /append-only/)
+  }
+})
+
+test('a slug is unique for a tenant, and free for another', async t => {
+  const { call } = await setup(t)
+  const create = (tenant_id: string) => call('POST', base, { body: { tenant_id, slug: 'shop' } })
+  assert.equal((await create('acme')).status, 201)
+  const taken = await create('acme')
+  assert.equal(taken.status, 409)
+  assert.equal(taken.body.code, 'slug_taken')
+  assert.equal((await create('globex')).status, 201)
+})
+
+test('slugs and other fields outside their bounds are 422 and named', async t => {
+  const { call, tokens } = await setup(t)
+  const token = await tokens.tenant('acme')
+  const bad: [object, string][] = [
+    [{}, '/slug'],
+    [{ slug: '' }, '/slug'],
+    [{ slug: 'Shop' }, '/slug'],
+    [{ slug: '-shop' }, '/slug'],
+    [{ slug: 'shop-' }, '/slug'],
+    [{ slug: 'a'.repeat(64) }, '/slug'],
+    [{ slug: 'shop\n' }, '/slug'],
+    [{ slug: null }, '/slug'],
+    [{ slug: 12 }, '/slug'],
+    [{ slug: 'shop', region: 'New York' }, '/region'],
+    [{ slug: 'shop', llm_mode: '' }, '/llm_mode'],
+    [{ slug: 'shop', display_name: '' }, '/display_name'],
+    [{ slug: 'shop', display_name: 'x'.repeat(256) }, '/display_name'],
+    [{ slug: 'shop', template_code: 7 }, '/template_code'],
+    [{ slug: 'shop', state: 'trial' }, '/state'],
+    [{ slug: 'shop', billing_action_suspended: true }, '/billing_action_suspended'],
+  ]
+  for (const [body, pointer] of bad) {
+    const answer = await call('POST', base, { token, body })
+    assert.equal(answer.status, 422, JSON.stringify(body))
+    assert.ok(
+      answer.body.errors.some((error: { pointer: string }) => error.pointer === pointer),
+      answer.text,
+    )
+  }
+  for (const slug of ['a', '0', 'a-b', 'a'.repeat(63)])
+    assert.equal((await call('POST', base, { token, body: { slug } })).status, 201, slug)
+})
+
+test('whose a new deployment is: the caller’s tenant, or any for a platform_admin, who must name one without a tenant', async t => {
+  const { call, tokens } = await setup(t)
+  const create = (token: string, tenant_id?: string) =>
+    call('POST', base, { token, body: { slug: `s${Math.random().toString(36).slice(2, 10)}`, tenant_id } })
+  const member = await tokens.tenant('acme')
+  assert.equal((await create(member)).body.data.tenant_id, 'acme')
+  assert.equal((await create(member, 'acme')).status, 201)
+  assert.equal((await create(member, 'globex')).status, 403)
+  const nameless = await create(await tokens.admin())
+  assert.equal(nameless.status, 422)
+  assert.equal(nameless.body.errors[0].pointer, '/tenant_id')
+  assert.equal((await create(await tokens.admin(), 'globex')).body.data.tenant_id, 'globex')
+  assert.equal((await create(await tokens.admin({ tenant_id: 'platform' }))).body.data.tenant_id, 'platform')
+})
+
+test('the list is filtered by state, region, slug and, for a platform_admin, tenant', async t => {
+  const bundle = await setup(t)
+  const shop = await deployment(bundle, 'acme', { slug: 'shop', region: 'fra1' })
+  const blog = await deployment(bundle, 'acme', { slug: 'blog' })
+  const other = await deployment(bundle, 'globex', { slug: 'shop' })
+  await move(bundle, blog.id, 'paused')
+  const ids = async (query: string, token?: string) => {
+    const { body, status, text } = await bundle.call('GET', `${base}?${query}`, { token })
+    assert.equal(status, 200, text)
+    return body.data.map((row: { id: string }) => row.id)
+  }
+  assert.deepEqual(await ids(''), [shop.id, blog.id, other.id])
+  assert.deepEqual(await ids('state=paused'), [blog.id])
+  assert.deepEqual(await ids('region=fra1'), [shop.id])
+  assert.deepEqual(await ids('slug=shop'), [shop.id, other.id])
+  assert.deepEqual(await ids('slug=shop&tenant_id=globex'), [other.id])
+  const acme = await bundle.tokens.tenant('acme')
+  assert.deepEqual(await ids('', acme), [shop.id, blog.id])
+  assert.deepEqual(await ids('tenant_id=acme', acme), [shop.id, blog.id])
+  assert.equal((await bundle.call('GET', `${base}?tenant_id=globex`, { token: acme })).status, 403)
+})
+
+test('the list is paged by cursor, each row once', async t => {
+  const bundle = await setup(t)
+  const made: string[] = []
+  for (let i = 0; i < 7; i++) made.push((await deployment(bundle)).id)
+  const seen: string[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const { body } = await bundle.call('GET', `${base}?limit=3${cursor && `&cursor=${cursor}`}`)
+    seen.push(...body.data.map((row: { id: string }) => row.id))
+    cursor = body.next_cursor
+    if (seen.length === 3) made.push((await deployment(bundle)).id)
+  }
+  assert.deepEqual(seen, made)
+})
+
+test('a tenant may rename a deployment and change its template; the billing override is a platform_admin’s', async t => {
+  const bundle = await setup(t)
+  const { id } = await deployment(bundle)
+  const token = await bundle.tokens.tenant('acme')
+  const changed = await bundle.call('PATCH', `${base}/${id}`, {
+    token,
+    body: { display_name: 'The Shop', template_code: 'rails', template_version: '7' },
+  })
+  assert.equal(changed.status, 200)
+  assert.deepEqual(
+    [changed.body.data.display_name, changed.body.data.template_code, changed.body.data.template_version],
+    ['The Shop', 'rails', '7'],
+  )
+  assert.equal(
+    (await bundle.call('PATCH', `${base}/${id}`, { token, body: { template_code: null } })).body.data
+      .template_code,
+    null,
+  )
+  const override = { billing_action_suspended: true }
+  assert.equal((await bundle.call('PATCH', `${base}/${id}`, { token, body: override })).status, 403)
+  assert.equal(
+    (await bundle.call('PATCH', `${base}/${id}`, { body: override })).body.data.billing_action_suspended,
+    true,
+  )
+  for (const body of [{ slug: 'x' }, { state: 'paused' }, { tenant_id: 'globex' }]) {
+    assert.equal((await bundle.call('PATCH', `${base}/${id}`, { body })).status, 422)
+  }
+})
+
+test('another tenant’s deployment cannot be told from one that does not exist, on any route', async t => {
+  const bundle = await setup(t)
+  const { id } = await deployment(bundle, 'globex')
+  const token = await bundle.tokens.tenant('acme')
+  const unknown = '01980000-0000-7000-8000-000000000000'
+  const requests: [string, string, object?][] = [
+    ['GET', ''],
+    ['PATCH', '', { display_name: 'mine' }],
+    ['POST', '/transition', { state: 'paused' }],
+    ['POST', '/subscribe', { plan_code: 'starter' }],
+    ['POST', '/change-plan-version', { plan_code: 'starter' }],
+  ]
+  for (const [method, path, body] of requests) {
+    const answers = []
+    for (const one of [id, unknown]) {
+      const answer = await bundle.call(method, `${base}/${one}${path}`, { token, body })
+      assert.equal(answer.status, 404, `${method} ${path}`)
+      answers.push(comparable(answer))
+    }
+    assert.deepEqual(answers[0], answers[1], `${method} ${path}`)
+  }
+  assert.equal((await bundle.call('GET', `${base}/${id}`)).body.data.state, 'active')
+})
+
+function comparable({ body, headers }: Awaited<ReturnType<Bundle['call']>>) {
+  const { request_id: _id, ...rest } = body
+  const varying = new Set(['x-request-id', 'date', 'ratelimit-remaining', 'ratelimit-reset'])
+  return { body: rest, headers: [...headers].filter(([name]) => !varying.has(name)) }
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { allowedTransitions, FIRST_STATE, mayMove, STATES } from '../../src/features/deployments/lifecycle.ts'
+import { SUBSCRIPTION_AFTER } from '../../src/features/deployments/subscription-after.ts'
+import { monthOf } from '../../src/features/subscriptions/period.ts'
+
+/** The contract's map, written out once more: every pair of states is compared with it. */
+const contract: Record<string, string[]> = {
+  trial: ['active', 'past_due', 'suspended', 'cancelled'],
+  active: ['past_due', 'paused', 'suspended', 'cancelled'],
+  past_due: ['active', 'paused', 'suspended', 'cancelled'],
+  paused: ['active', 'suspended', 'cancelled'],
+  suspended: ['active', 'cancelled'],
+  cancelled: ['archived'],
+  archived: [],
+}
+
+test('of all pairs of states exactly those of the contract are moves', () => {
+  assert.deepEqual([...STATES].sort(), Object.keys(contract).sort())
+  for (const from of STATES) {
+    for (const to of STATES) assert.equal(mayMove(from, to), contract[from]?.includes(to), `${from} → ${to}`)
+  }
+})
+
+test('no state may move to itself, and nothing leads into trial', () => {
+  for (const state of STATES) {
+    assert.ok(!mayMove(state, state), state)
+    assert.ok(!allowedTransitions(state).includes('trial'), state)
+  }
+  assert.equal(FIRST_STATE, 'active')
+})
+
+test('a subscription follows its deployment into paused, active and cancelled, and nowhere else', () => {
+  assert.deepEqual(SUBSCRIPTION_AFTER, {
+    trial: null,
+    active: 'active',
+    past_due: null,
+    paused: 'paused',
+    suspended: 'paused',
+    cancelled: 'cancelled',
+    archived: null,
+  })
+})
+
+test('a period is the calendar month in UTC, first and last day', () => {
+  const months = {
+    '2026-11-15T12:00:00Z': ['2026-11-01', '2026-11-30'],
+    '2026-12-31T23:59:59.999Z': ['2026-12-01', '2026-12-31'],
+    '2027-01-01T00:00:00Z': ['2027-01-01', '2027-01-31'],
+    '2028-02-10T00:00:00Z': ['2028-02-01', '2028-02-29'],
+    '2027-02-28T23:00:00-05:00': ['2027-03-01', '2027-03-31'],
+  }
+  for (const [at, [start, end]] of Object.entries(months)) {
+    assert.deepEqual(monthOf(new Date(at)), { current_period_start: start, current_period_end: end }, at)
+  }
+})

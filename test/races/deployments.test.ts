@@ -1,0 +1,90 @@
+// Races that only a database with many connections has: on PostgreSQL, round after round, with real requests.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { onPostgres } from '../support/database.ts'
+import { deployment, plan, publish } from '../support/factories.ts'
+import { setup } from '../support/setup.ts'
+
+const ROUNDS = 200
+const base = '/api/v1/deployments'
+
+if (onPostgres) {
+  test('of two moves of one deployment one wins, the other is told, and there is one event', async t => {
+    const bundle = await setup(t)
+    for (let round = 0; round < ROUNDS; round++) {
+      const { id } = await deployment(bundle)
+      const answers = await Promise.all(
+        [1, 2].map(() => bundle.call('POST', `${base}/${id}/transition`, { body: { state: 'paused' } })),
+      )
+      assert.equal(answers.filter(({ status }) => status === 200).length, 1, `round ${round}`)
+      const loser = answers.find(({ status }) => status !== 200)
+      assert.ok(['state_changed', 'invalid_transition'].includes(loser?.body.code), loser?.text)
+      const { body } = await bundle.call('GET', `${base}/${id}`)
+      assert.deepEqual([body.data.state, body.data.events.length], ['paused', 1])
+    }
+  })
+
+  test('of two creates of one slug one wins, and the other is 409', async t => {
+    const bundle = await setup(t)
+    for (let round = 0; round < ROUNDS; round++) {
+      const body = { tenant_id: 'acme', slug: `race-${round}` }
+      const answers = await Promise.all([1, 2].map(() => bundle.call('POST', base, { body })))
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409], `round ${round}`)
+      assert.equal(answers.find(({ status }) => status === 409)?.body.code, 'slug_taken')
+    }
+  })
+
+  test('of two subscribes one wins, and the other is 409', async t => {
+    const bundle = await setup(t)
+    const plan_code = await plan(bundle)
+    for (let round = 0; round < ROUNDS; round++) {
+      const { id } = await deployment(bundle)
+      const answers = await Promise.all(
+        [1, 2].map(() => bundle.call('POST', `${base}/${id}/subscribe`, { body: { plan_code } })),
+      )
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409], `round ${round}`)
+      assert.equal(answers.find(({ status }) => status === 409)?.body.code, 'already_subscribed')
+    }
+  })
+
+  test('a publish beside a subscribe: the subscription is on a version that was active, and one is active afterwards', async t => {
+    const bundle = await setup(t)
+    const code = await plan(bundle)
+    for (let round = 0; round < ROUNDS; round++) {
+      const { id } = await deployment(bundle)
+      const [, subscribed] = await Promise.all([
+        publish(bundle, code, { base_price_cents: round }),
+        bundle.call('POST', `${base}/${id}/subscribe`, { body: { plan_code: code } }),
+      ])
+      assert.equal(subscribed.status, 201, subscribed.text)
+      const { body } = await bundle.call('GET', `/api/v1/catalog/plans/${code}/versions?limit=500`)
+      const active = body.data.filter((version: { status: string }) => version.status === 'active')
+      assert.equal(active.length, 1, `round ${round}`)
+      const bound = body.data.find(
+        (version: { id: string }) => version.id === subscribed.body.data.plan_version_id,
+      )
+      assert.ok(
+        bound.version >= active[0].version - 1,
+        'bound to the version that was active just before or is now',
+      )
+    }
+  })
+
+  test('a cancel beside a subscribe never leaves a living subscription on a cancelled deployment', async t => {
+    const bundle = await setup(t)
+    const plan_code = await plan(bundle)
+    for (let round = 0; round < ROUNDS; round++) {
+      const { id } = await deployment(bundle)
+      await Promise.all([
+        bundle.call('POST', `${base}/${id}/subscribe`, { body: { plan_code } }),
+        bundle.call('POST', `${base}/${id}/transition`, { body: { state: 'cancelled' } }),
+      ])
+      const { body } = await bundle.call('GET', `${base}/${id}`)
+      assert.equal(body.data.state, 'cancelled')
+      assert.ok(
+        body.data.subscription === null || body.data.subscription.status === 'cancelled',
+        `round ${round}`,
+      )
+    }
+  })
+}
