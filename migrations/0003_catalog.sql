@@ -1,9 +1,11 @@
 -- The pricing catalog: plans, their versions and what each includes, addons, and fallback prices.
 create table plans (
-  id         uuid primary key,
-  code       text not null unique,
-  name       text not null,
-  created_at timestamptz(3) not null
+  id           uuid primary key,
+  code         text not null constraint plans_code unique,
+  name         text not null,
+  -- The number its newest version got. Counted here, because a deleted draft's number is not given again.
+  last_version int not null default 0,
+  created_at   timestamptz(3) not null
 );
 
 create table plan_versions (
@@ -16,7 +18,9 @@ create table plan_versions (
   created_at       timestamptz(3) not null,
   published_at     timestamptz(3),
   retired_at       timestamptz(3),
-  unique (plan_id, version)
+  unique (plan_id, version),
+  check ((status = 'draft') = (published_at is null)),
+  check ((status = 'retired') = (retired_at is not null))
 );
 -- Retire-then-activate in two transactions at once would leave two active versions; this index does not.
 create unique index plan_versions_one_active on plan_versions (plan_id) where status = 'active';
@@ -37,7 +41,7 @@ create function refuse_change_of_published_version() returns trigger language pl
 begin
   if tg_op = 'DELETE' then
     if old.status = 'draft' then return old; end if;
-  elsif old.status = 'draft' then
+  elsif old.status = 'draft' and new.status in ('draft', 'active') then
     return new;
   elsif old.status = 'active' and new.status = 'retired' and new.retired_at is not null
     and (new.id, new.plan_id, new.version, new.base_price_cents, new.currency, new.created_at, new.published_at)
@@ -52,21 +56,36 @@ create trigger published_is_final before update or delete on plan_versions
 
 create function refuse_change_of_published_items() returns trigger language plpgsql as $$
 declare
-  parent uuid := case when tg_op = 'DELETE' then old.plan_version_id else new.plan_version_id end;
+  parent uuid;
+  parent_status text;
 begin
-  -- Locked, so that a publish and a change of its items cannot pass each other. A draft being deleted is gone already.
-  if exists (select 1 from plan_versions where id = parent and status <> 'draft' for share) then
-    raise exception 'plan version % is published and its items never change', parent using errcode = 'object_not_in_prerequisite_state';
-  end if;
+  -- An update may move an item from one version to another: neither may be published.
+  foreach parent in array case tg_op
+    when 'INSERT' then array[new.plan_version_id]
+    when 'DELETE' then array[old.plan_version_id]
+    else array[old.plan_version_id, new.plan_version_id] end
+  loop
+    -- Locked whatever its status, so that a publish and a change of its items cannot pass each other: whoever comes
+    -- second waits, and sees the status the first has left. A draft being deleted is gone already.
+    select status into parent_status from plan_versions where id = parent for share;
+    if parent_status <> 'draft' then
+      raise exception 'plan version % is published and its items never change', parent using errcode = 'object_not_in_prerequisite_state';
+    end if;
+  end loop;
   return case when tg_op = 'DELETE' then old else new end;
 end
 $$;
 create trigger published_is_final before insert or update or delete on plan_items
   for each row execute function refuse_change_of_published_items();
+-- Row triggers do not see a truncate.
+create trigger published_is_final_whole before truncate on plan_versions
+  for each statement execute function refuse_change();
+create trigger published_is_final_whole before truncate on plan_items
+  for each statement execute function refuse_change();
 
 create table addons (
   id            uuid primary key,
-  code          text not null unique,
+  code          text not null constraint addons_code unique,
   name          text not null,
   resource_kind text not null,
   qty           bigint not null check (qty > 0),

@@ -5,6 +5,7 @@ import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Context } from './context.ts'
+import { catalogRoutes } from './features/catalog/index.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
 import { deploymentRoutes } from './features/deployments/index.ts'
 import { healthRoutes } from './features/health/index.ts'
@@ -108,6 +109,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   await app.register(inventoryRoutes(ctx))
   await app.register(syncRunRoutes(ctx))
   await app.register(projectRoutes(ctx))
+  await app.register(catalogRoutes(ctx))
   await app.register(deploymentRoutes(ctx))
   await app.register(scheduledTaskRoutes(ctx))
   await app.register(deadLetterRoutes(ctx))

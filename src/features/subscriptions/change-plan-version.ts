@@ -60,9 +60,8 @@ async function targetOf(tx: Executor, { planCode, planVersionId, anyVersion }: P
   if (planCode !== undefined) {
     const plan = await findActiveVersion(tx, planCode)
     if (!plan) throw notAcceptable('/plan_code', 'is not the code of a plan')
-    const version = plan.active_version && (await findVersion(tx, plan.active_version.id))
-    if (!version) throw notAcceptable('/plan_code', 'names a plan without an active version')
-    return version
+    if (!plan.version) throw notAcceptable('/plan_code', 'names a plan without an active version')
+    return plan.version
   }
   const version = await findVersion(tx, planVersionId!)
   // To a tenant a version that is not active might as well not exist, but that it may not choose one is no secret.

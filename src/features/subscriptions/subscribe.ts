@@ -23,9 +23,9 @@ export interface NewSubscription {
 export async function subscribe(tx: Executor, now: Date, input: NewSubscription): Promise<string> {
   const plan = await findActiveVersion(tx, input.planCode)
   if (!plan) throw notAcceptable({ pointer: '/plan_code', message: 'is not the code of a plan' })
-  if (!plan.active_version)
+  if (!plan.version)
     throw notAcceptable({ pointer: '/plan_code', message: 'names a plan without an active version' })
-  const { id: planVersionId, currency } = plan.active_version
+  const { id: planVersionId, currency } = plan.version
   const at = now.toISOString()
   const subscription = {
     id: newId(),

@@ -1,0 +1,33 @@
+// A price for what no plan covers. Of one kind, unit and currency, no two hold on one day.
+import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
+import { conflict, invalid } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { type PriceTerms, periodErrors, subjectOf } from './price-period.ts'
+import { insertPrice, lockSubject } from './price-repository.ts'
+import type { ResourcePriceRow } from './tables.ts'
+
+export async function addResourcePrice({ db, clock }: Kernel, terms: PriceTerms): Promise<ResourcePriceRow> {
+  refuseBadPeriod(terms)
+  const price = { id: newId(), ...terms, created_at: clock.now().toISOString() }
+  await transaction(db, async tx => {
+    await lockSubject(tx, price)
+    await insertPrice(tx, price)
+  }).catch(error => {
+    throw overlapOf(error, price) ?? error
+  })
+  return price
+}
+
+export function refuseBadPeriod(terms: PriceTerms): void {
+  const errors = periodErrors(terms, '')
+  if (errors.length > 0) throw invalid('The body is not acceptable.', errors)
+}
+
+/** The conflict, when the error is that two prices would hold on one day. */
+export function overlapOf(error: unknown, price: PriceTerms) {
+  if (violatedConstraint(error) !== 'resource_prices_no_overlap') return undefined
+  const message = `Another price of ${subjectOf(price)} holds in that time. End it first.`
+  return conflict('price_overlap', message, { cause: error })
+}

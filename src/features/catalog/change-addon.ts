@@ -1,0 +1,19 @@
+// An addon may change; what was attached to a subscription before keeps the price and quantity it had.
+import { notFound } from '../../kernel/errors.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { findAddons, updateAddon } from './addon-repository.ts'
+import type { AddonTerms } from './create-addon.ts'
+import type { AddonRow } from './tables.ts'
+
+export async function changeAddon(
+  { db, clock }: Kernel,
+  code: string,
+  changes: Partial<Omit<AddonTerms, 'code'>>,
+): Promise<AddonRow> {
+  const addon =
+    Object.keys(changes).length === 0
+      ? (await findAddons(db, [code]))[0]
+      : await updateAddon(db, code, { ...changes, updated_at: clock.now().toISOString() })
+  if (!addon) throw notFound()
+  return addon
+}

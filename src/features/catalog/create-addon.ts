@@ -1,0 +1,24 @@
+// A new addon. The constraint decides who was first with a code.
+import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { conflict } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { insertAddon } from './addon-repository.ts'
+import type { AddonRow } from './tables.ts'
+
+export type AddonTerms = Omit<AddonRow, 'id' | 'created_at' | 'updated_at'>
+
+export async function createAddon(
+  { db, clock }: Kernel,
+  { name, ...terms }: Omit<AddonTerms, 'name'> & { name?: string },
+): Promise<AddonRow> {
+  const at = clock.now().toISOString()
+  const addon = { id: newId(), name: name ?? terms.code, ...terms, created_at: at, updated_at: at }
+  try {
+    await insertAddon(db, addon)
+  } catch (error) {
+    if (violatedConstraint(error) !== 'addons_code') throw error
+    throw conflict('addon_code_taken', `There is an addon ${terms.code} already.`, { cause: error })
+  }
+  return addon
+}

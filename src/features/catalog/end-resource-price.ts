@@ -1,0 +1,26 @@
+// A price is ended, or its end is moved, so that another can follow. Nothing else of a price ever changes.
+import { transaction } from '../../kernel/db/transaction.ts'
+import { notFound } from '../../kernel/errors.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { overlapOf, refuseBadPeriod } from './add-resource-price.ts'
+import { findPrice, lockSubject, setPriceEnd } from './price-repository.ts'
+import type { ResourcePriceRow } from './tables.ts'
+
+export async function endResourcePrice(
+  { db }: Kernel,
+  id: string,
+  effectiveTo: string | null | undefined,
+): Promise<ResourcePriceRow> {
+  const price = await findPrice(db, id)
+  if (!price) throw notFound()
+  if (effectiveTo === undefined) return price
+  refuseBadPeriod({ ...price, effective_to: effectiveTo })
+  const changed = await transaction(db, async tx => {
+    await lockSubject(tx, price)
+    return setPriceEnd(tx, id, effectiveTo)
+  }).catch(error => {
+    throw overlapOf(error, price) ?? error
+  })
+  if (!changed) throw notFound()
+  return changed
+}

@@ -1,0 +1,101 @@
+// /api/v1/catalog/plans
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { notFound } from '../../kernel/errors.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
+import { Many, One, Query } from '../../kernel/http/words.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { createPlan } from './create-plan.ts'
+import { findPlan, listPlans, renamePlanRow } from './plan-repository.ts'
+import { base, creates, reads, tags, writes } from './route-configs.ts'
+import { CreatePlanBody, Plan, PlanParams, RenamePlanBody } from './schemas.ts'
+
+export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+  const plans = cursorOf('plans', ['text'])
+  const find = async (code: string) => {
+    const found = await findPlan(kernel.engine, code)
+    if (!found) throw notFound()
+    return { data: JSON.parse(found.json) }
+  }
+
+  return async app => {
+    app.get(
+      `${base}/plans`,
+      {
+        config: reads,
+        schema: {
+          tags,
+          summary: 'List the plans',
+          description: 'By code, each with its active version and what that includes.',
+          querystring: Query(PageQuery),
+          response: { 200: Many(Plan) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor } = request.query
+        const after = plans.read(cursor)?.[0] as string | undefined
+        const rows = await listPlans(kernel.engine, limit + 1, after ?? null)
+        const page = withNextLink(
+          request,
+          reply,
+          plans.page(rows, limit, row => [row.code]),
+        )
+        // Text made by the database, passed through as it is.
+        reply.header('content-type', 'application/json; charset=utf-8').serializer(text => text as string)
+        const data = page.data.map(row => row.json).join(',')
+        return `{"data":[${data}],"next_cursor":${JSON.stringify(page.next_cursor)}}` as never
+      },
+    )
+
+    app.get(
+      `${base}/plans/:code`,
+      {
+        config: reads,
+        schema: { tags, summary: 'Show a plan', params: PlanParams, response: { 200: One(Plan) } },
+      },
+      request => find(request.params.code),
+    )
+
+    app.post(
+      `${base}/plans`,
+      {
+        config: creates,
+        schema: {
+          tags,
+          summary: 'Create a plan',
+          description: 'It can be subscribed to once a version of it is published. 409 `plan_code_taken`.',
+          body: CreatePlanBody,
+          response: { 201: One(Plan) },
+        },
+      },
+      async (request, reply) => {
+        const { id, code, name } = await createPlan(kernel, request.body)
+        const location = `${base}/plans/${code}`
+        return reply
+          .code(201)
+          .header('location', location)
+          .send({ data: { id, code, name, active_version: null } })
+      },
+    )
+
+    app.patch(
+      `${base}/plans/:code`,
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'Rename a plan',
+          description: 'The code is its identity and stays.',
+          params: PlanParams,
+          body: RenamePlanBody,
+          response: { 200: One(Plan) },
+        },
+      },
+      async request => {
+        const { code } = request.params
+        const { name } = request.body
+        if (name !== undefined && !(await renamePlanRow(kernel.db, code, name))) throw notFound()
+        return find(code)
+      },
+    )
+  }
+}

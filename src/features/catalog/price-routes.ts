@@ -1,0 +1,99 @@
+// /api/v1/catalog/resource-prices, for a platform_admin.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { notFound } from '../../kernel/errors.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
+import { Many, One } from '../../kernel/http/words.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { addResourcePrice } from './add-resource-price.ts'
+import { endResourcePrice } from './end-resource-price.ts'
+import { findPrice, listPrices, type PriceKey } from './price-repository.ts'
+import { base, creates, tags, writes } from './route-configs.ts'
+import { AddPriceBody, EndPriceBody, PriceParams, PricesQuery, ResourcePrice } from './schemas.ts'
+
+const prices = `${base}/resource-prices`
+
+export function priceRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+  const cursors = cursorOf('resource_prices', ['text', 'text', 'text', 'text'])
+  return async app => {
+    app.get(
+      prices,
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'List the resource prices',
+          description: 'Per unit, for what no plan covers; by kind, unit, currency and first day.',
+          querystring: PricesQuery,
+          response: { 200: Many(ResourcePrice) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor, ...filter } = request.query
+        const after = cursors.read(cursor) as PriceKey | null
+        const rows = await listPrices(kernel.db, filter, limit + 1, after)
+        return withNextLink(
+          request,
+          reply,
+          cursors.page(rows, limit, row => [row.resource_kind, row.unit, row.currency, row.effective_from]),
+        )
+      },
+    )
+
+    app.get(
+      `${prices}/:id`,
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'Show a resource price',
+          params: PriceParams,
+          response: { 200: One(ResourcePrice) },
+        },
+      },
+      async request => {
+        const price = await findPrice(kernel.db, request.params.id)
+        if (!price) throw notFound()
+        return { data: price }
+      },
+    )
+
+    app.post(
+      prices,
+      {
+        config: creates,
+        schema: {
+          tags,
+          summary: 'Add a resource price',
+          description:
+            'It holds from `effective_from` to the day before `effective_to`. 409 `price_overlap` when another of the ' +
+            'same kind, unit and currency holds on one of those days.',
+          body: AddPriceBody,
+          response: { 201: One(ResourcePrice) },
+        },
+      },
+      async (request, reply) => {
+        const price = await addResourcePrice(kernel, request.body)
+        return reply.code(201).header('location', `${prices}/${price.id}`).send({ data: price })
+      },
+    )
+
+    app.patch(
+      `${prices}/:id`,
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'End a resource price',
+          description:
+            'Sets or moves `effective_to`, so that another price can follow. Nothing else of it changes.',
+          params: PriceParams,
+          body: EndPriceBody,
+          response: { 200: One(ResourcePrice) },
+        },
+      },
+      async request => ({
+        data: await endResourcePrice(kernel, request.params.id, request.body.effective_to),
+      }),
+    )
+  }
+}
