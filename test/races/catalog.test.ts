@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { findActiveVersion, findVersion } from '../../src/features/catalog/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { onPostgres } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Answer, type Bundle, setup } from '../support/setup.ts'
 
 const base = '/api/v1/catalog'
@@ -89,23 +91,36 @@ if (onPostgres) {
     }
   })
 
-  test('an item written straight into the database while its version is published is in it before, or refused', async t => {
+  test('an item written straight into the database during a publish waits for it and is refused', async t => {
     const bundle = await withPlan(await setup(t, unhurried))
-    for (let round = 0; round < ROUNDS; round++) {
-      const version = await draft(bundle, 1)
-      const { id } = (await bundle.call('GET', `${versions}/${version}`)).body.data
-      const item = { overage_unit: null, overage_price_cents: null, hard_cap_qty: null }
-      const [published] = await Promise.all([
-        bundle.call('POST', `${versions}/${version}/publish`),
-        bundle.ctx.db
-          .insertInto('plan_items')
-          .values({ plan_version_id: id, resource_kind: 'volume', included_qty: 1, ...item })
-          .execute()
-          .catch(error => assert.equal(error.code, '55000')),
-      ])
-      const { body } = await bundle.call('GET', `${versions}/${version}`)
-      assert.deepEqual(body.data.items, published.body.data.items)
-    }
+    const version = await draft(bundle, 1)
+    const { db } = bundle.ctx
+    let written: Promise<string> | undefined
+    await transaction(db, async tx => {
+      const { id } = await tx
+        .updateTable('plan_versions')
+        .set({ status: 'active', published_at: bundle.clock.now().toISOString() })
+        .where('version', '=', version)
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      const none = { overage_unit: null, overage_price_cents: null, hard_cap_qty: null }
+      written = db
+        .insertInto('plan_items')
+        .values({ plan_version_id: id, resource_kind: 'volume', included_qty: 1, ...none })
+        .execute()
+        .then(
+          () => 'written',
+          error => error.code,
+        )
+      const settled = written.then(() => true)
+      await eventually('the writer waits', async () => {
+        const { rows } = await sql`
+          select 1 from pg_locks l join pg_stat_activity a using (pid)
+          where not l.granted and a.datname = current_database()`.execute(db)
+        return rows.length > 0 || Promise.race([settled, false])
+      })
+    })
+    assert.equal(await written, '55000')
   })
 
   test('a signup during a publish gets the version before or the one after, active until the signup is done', async t => {
