@@ -1,5 +1,6 @@
 // The command line: `cloudops COMMAND`. Exit codes: 0 done, 1 failed, 2 the call's words are off.
 import { parseArgs } from 'node:util'
+import { catalog } from './commands/catalog.ts'
 import { type Command, CommandError, EXIT } from './commands/command.ts'
 import { config } from './commands/config.ts'
 import { migrate } from './commands/migrate.ts'
@@ -12,7 +13,17 @@ import { ConfigError } from './config.ts'
 import { FolderLockedError } from './kernel/db/folder-lock.ts'
 import { VERSION } from './version.ts'
 
-const commands: Record<string, Command> = { serve, api, worker, migrate, config, token, tasks, sandbox }
+const commands: Record<string, Command> = {
+  serve,
+  api,
+  worker,
+  migrate,
+  config,
+  token,
+  tasks,
+  catalog,
+  sandbox,
+}
 
 try {
   await main(process.argv.slice(2))

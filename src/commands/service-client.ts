@@ -6,7 +6,16 @@ import { developmentToken } from './token.ts'
 
 export interface ServiceClient {
   get<T>(path: string): Promise<T>
+  /** Every page of a list. */
+  all<T>(path: string): Promise<T[]>
   post<T>(path: string, body?: object): Promise<T>
+  patch<T>(path: string, body: object): Promise<T>
+}
+
+interface Refusal {
+  code?: string
+  detail?: string
+  errors?: { pointer: string; message: string }[]
 }
 
 export async function serviceClient(): Promise<ServiceClient> {
@@ -28,15 +37,31 @@ export async function serviceClient(): Promise<ServiceClient> {
         `No service answers at ${base}. Start it with \`npm start\`, or set CLOUDOPS_URL.`,
       )
     })
-    const content = (answer.status === 204 ? {} : await answer.json().catch(() => ({}))) as {
-      code?: string
-      detail?: string
-    }
-    if (!answer.ok)
-      throw new CommandError(
-        `${answer.status} ${content.code ?? ''}: ${content.detail ?? 'the service refused'}`,
-      )
+    const content = (answer.status === 204 ? {} : await answer.json().catch(() => ({}))) as Refusal
+    if (!answer.ok) throw refused(answer.status, content)
     return content as T
   }
-  return { get: path => call('GET', path), post: (path, body) => call('POST', path, body) }
+
+  async function all<T>(path: string): Promise<T[]> {
+    const rows: T[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query = `limit=500${cursor && `&cursor=${cursor}`}`
+      const page: { data: T[]; next_cursor: string | null } = await call('GET', `${path}?${query}`)
+      rows.push(...page.data)
+      cursor = page.next_cursor
+    }
+    return rows
+  }
+
+  return {
+    get: path => call('GET', path),
+    all,
+    post: (path, body) => call('POST', path, body),
+    patch: (path, body) => call('PATCH', path, body),
+  }
+}
+
+function refused(status: number, { code, detail, errors = [] }: Refusal): CommandError {
+  const fields = errors.map(({ pointer, message }) => `\n  - ${pointer} ${message}`).join('')
+  return new CommandError(`${status} ${code ?? ''}: ${detail ?? 'the service refused'}${fields}`)
 }

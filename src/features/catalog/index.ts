@@ -1,8 +1,12 @@
 // The catalog: what other parts of the service may use.
 export { findAddons } from './addon-repository.ts'
+export { type CatalogDiff, type Change, catalogDiff, type StandingCatalog } from './catalog-diff.ts'
+export { type Catalog, readCatalogFile, writeCatalogFile } from './catalog-file.ts'
+export { describeChange } from './describe-change.ts'
 export { findActiveVersion, type SignupTerms } from './find-active-version.ts'
 export { catalogRoutes } from './routes.ts'
+export { seedExampleCatalog } from './seed-example-catalog.ts'
 export type { AddonRow, PlanItemRow, PlanRow, PlanVersionRow, ResourcePriceRow } from './tables.ts'
 export { VERSION_MOVES, VERSION_STATES, type VersionState } from './version-lifecycle.ts'
 export { findVersion, type PlanVersion } from './version-repository.ts'
-export type { PlanItem, VersionTerms } from './version-terms.ts'
+export { type PlanItem, sameTerms, type VersionTerms } from './version-terms.ts'

@@ -1,0 +1,101 @@
+// What must be done so that the catalog is as a file says. A plan: this file decides, others do. What the file does not
+// mention is left as it is: nothing in a catalog is ever deleted, for subscriptions may refer to it.
+import type { Catalog } from './catalog-file.ts'
+import { overlap, type PriceTerms, subjectOf } from './price-period.ts'
+import { sameTerms, type VersionTerms } from './version-terms.ts'
+
+type Addon = Catalog['addons'][number]
+export type StandingPrice = PriceTerms & { id: string }
+
+/** The catalog as it stands. */
+export type StandingCatalog = Omit<Catalog, 'resource_prices'> & { resource_prices: StandingPrice[] }
+
+export type Change =
+  | { do: 'create plan'; code: string; name: string }
+  | { do: 'rename plan'; code: string; before: string; name: string }
+  | { do: 'publish version'; code: string; before: VersionTerms | null; terms: VersionTerms }
+  | { do: 'create addon'; addon: Addon }
+  | { do: 'change addon'; code: string; before: Partial<Addon>; after: Partial<Addon> }
+  | { do: 'end price'; price: StandingPrice; effective_to: string | null }
+  | { do: 'add price'; price: PriceTerms }
+
+export interface CatalogDiff {
+  /** In the order in which they can be done. */
+  changes: Change[]
+  /** What the file asks for and cannot have. */
+  refusals: string[]
+}
+
+export function catalogDiff(standing: StandingCatalog, wanted: Catalog): CatalogDiff {
+  const prices = priceChanges(standing.resource_prices, wanted.resource_prices)
+  return {
+    changes: [
+      ...wanted.plans.flatMap(plan => planChanges(standing, plan)),
+      ...wanted.addons.flatMap(addon => addonChanges(standing, addon)),
+      ...prices.changes,
+    ],
+    refusals: prices.refusals,
+  }
+}
+
+function planChanges(
+  { plans }: StandingCatalog,
+  { code, name, version }: Catalog['plans'][number],
+): Change[] {
+  const known = plans.find(plan => plan.code === code)
+  const changes: Change[] = []
+  if (!known) changes.push({ do: 'create plan', code, name })
+  else if (known.name !== name) changes.push({ do: 'rename plan', code, before: known.name, name })
+  const active = known?.version ?? null
+  if (version && !(active && sameTerms(active, version)))
+    changes.push({ do: 'publish version', code, before: active, terms: version })
+  return changes
+}
+
+const ADDON_FIELDS = ['name', 'resource_kind', 'qty', 'price_cents', 'currency'] as const
+
+function addonChanges({ addons }: StandingCatalog, addon: Addon): Change[] {
+  const known = addons.find(({ code }) => code === addon.code)
+  if (!known) return [{ do: 'create addon', addon }]
+  const fields = ADDON_FIELDS.filter(field => known[field] !== addon[field])
+  if (fields.length === 0) return []
+  const only = (of: Addon) => Object.fromEntries(fields.map(field => [field, of[field]]))
+  return [{ do: 'change addon', code: addon.code, before: only(known), after: only(addon) }]
+}
+
+/** A price is known by what it is for and its first day. Its amount never changes; its end may move. */
+function priceChanges(standing: StandingPrice[], wanted: PriceTerms[]): CatalogDiff {
+  const ends: Change[] = []
+  const additions: Change[] = []
+  const refusals: string[] = []
+  const after = new Map<string, PriceTerms>(standing.map(price => [priceName(price), price]))
+  for (const price of wanted) {
+    const known = standing.find(other => priceName(other) === priceName(price))
+    if (known && known.price_cents !== price.price_cents) {
+      refusals.push(
+        `price ${priceName(price)} is ${known.price_cents} and stays so (the file says ${price.price_cents}): ` +
+          'give it an effective_to and add another that follows',
+      )
+      continue
+    }
+    after.set(priceName(price), price)
+    if (!known) additions.push({ do: 'add price', price })
+    else if (known.effective_to !== price.effective_to)
+      ends.push({ do: 'end price', price: known, effective_to: price.effective_to })
+  }
+  return {
+    changes: [...ends, ...additions],
+    refusals: [...refusals, ...clashes([...after.values()])],
+  }
+}
+
+function clashes(prices: PriceTerms[]): string[] {
+  return prices.flatMap((price, index) =>
+    prices
+      .slice(index + 1)
+      .filter(other => subjectOf(other) === subjectOf(price) && overlap(other, price))
+      .map(other => `prices ${priceName(price)} and ${priceName(other)} would hold on the same days`),
+  )
+}
+
+export const priceName = (price: PriceTerms): string => `${subjectOf(price)} from ${price.effective_from}`
