@@ -21,12 +21,25 @@ export interface Parts {
   worker: boolean
 }
 
+export type Stoppable = Pick<Running, 'ctx' | 'stop'>
+
 /** Connections that say nothing are given this long before they are closed. */
 const SILENCE_MS = 2_000
 
-export async function start(config: Config, parts: Parts): Promise<Running> {
+/**
+ * `watch` is handed the way to stop before anyone can call: from then on a signal must not cut anyone off. What it
+ * returns is called when the start fails.
+ */
+export async function start(
+  config: Config,
+  parts: Parts,
+  watch: (stoppable: Stoppable) => () => void = () => () => {},
+): Promise<Running> {
   const ctx = await createContext({ config, worker: parts.worker })
-  let ready = true
+  const started = Promise.withResolvers<void>()
+  started.promise.catch(() => {})
+  let ready = false
+  let unwatch: (() => void) | undefined
   let api: FastifyInstance | undefined
   let drain: Drain | undefined
   let management: FastifyInstance | undefined
@@ -37,6 +50,7 @@ export async function start(config: Config, parts: Parts): Promise<Running> {
       drain = installDrain(api)
     }
     if (config.MANAGEMENT_PORT > 0) management = await buildManagement({ ctx, api, isReady: () => ready })
+    unwatch = watch({ ctx, stop })
     const url = await api?.listen({
       host: config.HOST,
       port: config.PORT,
@@ -48,16 +62,21 @@ export async function start(config: Config, parts: Parts): Promise<Running> {
       listenTextResolver: address => `management listens at ${address}`,
     })
     if (parts.worker) await startWorker(ctx)
+    ready = true
+    started.resolve()
     ctx.log.info({ url, management_url: managementUrl, engine: ctx.engine.kind, ...parts }, 'started')
     return { ctx, url, managementUrl, stop }
   } catch (error) {
+    unwatch?.()
     await management?.close()
     await api?.close()
     await ctx.close(1_000)
+    started.reject(error)
     throw error
   }
 
   async function stop(): Promise<void> {
+    await started.promise
     ready = false
     const graceMs = config.SHUTDOWN_GRACE_SECONDS * 1000
     const until = Date.now() + graceMs
@@ -70,9 +89,9 @@ export async function start(config: Config, parts: Parts): Promise<Running> {
   }
 }
 
-/** Stops on SIGTERM and SIGINT; a second signal, or a grace that runs out, exits at once. */
-export function stopOnSignals({ ctx, stop }: Running): void {
-  closeWithGrace(
+/** Stops on SIGTERM and SIGINT; a second signal, or a grace that runs out, exits at once. Returns the way to undo it. */
+export function stopOnSignals({ ctx, stop }: Stoppable): () => void {
+  return closeWithGrace(
     {
       delay: ctx.config.SHUTDOWN_GRACE_SECONDS * 1000,
       logger: { error: message => ctx.log.error(String(message)) },
@@ -82,5 +101,5 @@ export function stopOnSignals({ ctx, stop }: Running): void {
       else ctx.log.info({ signal }, 'asked to stop')
       await stop()
     },
-  )
+  ).uninstall
 }
