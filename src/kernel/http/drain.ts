@@ -30,7 +30,7 @@ export function installDrain(app: FastifyInstance): Drain {
     else done()
   })
   app.addHook('onSend', async (_request, reply) => {
-    if (stage !== 'draining') return
+    if (stage === 'open') return
     reply.header('connection', 'close')
     answeredAt = Date.now()
   })
