@@ -4,7 +4,7 @@ import { Agent } from 'node:http'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
-import { call, type Service, startService, temporaryFolder } from '../support/process.ts'
+import { call, type Service, spawnService, startService, temporaryFolder } from '../support/process.ts'
 
 // The tests of this file start one after another on one folder: only the first start makes a database.
 const dataDir = temporaryFolder({ after })
@@ -32,6 +32,14 @@ test('after SIGTERM it is not ready, yet a request in flight is answered, and it
   await eventually('/ready fails', async () => (await service.ready()) === 503)
   assert.match(await request.finish(), /^HTTP\/1\.1 200 .*connection: close.*"paused":true/is)
   assert.deepEqual(await exit, done)
+})
+
+test('a signal that comes with the first answer, before everything is started, still stops it in order', async t => {
+  const service = await spawnService(t, { dataDir })
+  await eventually('the first answer', async () => {
+    return (await service.call('GET', '/api/health').catch(() => undefined))?.status === 200
+  })
+  assert.deepEqual(await service.stop(), done)
 })
 
 test('a second signal ends it at once', async t => {

@@ -15,6 +15,9 @@ import { SECRET, tokenMaker } from './tokens.ts'
 const launcher = join(import.meta.dirname, '../../bin/cloudops.js')
 const POLL_MS = 20
 
+/** What every colour code of a terminal begins with. */
+export const COLOUR = '\u001b['
+
 /** A test's context, or node:test itself for what the tests of a file share. */
 export interface Owner {
   after(end: () => Promise<void> | void): void
@@ -112,6 +115,8 @@ export async function spawnService(owner: Owner, options: ServiceOptions = {}): 
       ...env,
     }),
     stdio: ['ignore', 'pipe', 'pipe'],
+    // An older Node starts another one; in a group of their own both can be killed.
+    detached: node !== process.execPath,
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
@@ -124,8 +129,12 @@ export async function spawnService(owner: Owner, options: ServiceOptions = {}): 
     child.kill(signal)
     return exited
   }
+  const kill = () => {
+    if (node !== process.execPath) process.kill(-child.pid!, 'SIGKILL')
+    return stop('SIGKILL')
+  }
   owner.after(async () => {
-    if (child.exitCode === null && child.signalCode === null) await stop('SIGKILL')
+    if (child.exitCode === null && child.signalCode === null) await kill()
   })
   const url = `http://127.0.0.1:${port}`
   const managementUrl = `http://127.0.0.1:${managementPort}`
@@ -141,7 +150,7 @@ export async function spawnService(owner: Owner, options: ServiceOptions = {}): 
       call(method, url + path, token === undefined ? await tokens.admin() : token, agent),
     ready: async () => (await call('GET', `${managementUrl}/ready`, null)).status,
     stop,
-    kill: () => stop('SIGKILL'),
+    kill,
     exited,
   }
 }
