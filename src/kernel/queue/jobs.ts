@@ -54,6 +54,12 @@ export interface JobsOptions {
   worker: boolean
 }
 
+/**
+ * How often a worker looks by itself although new jobs are announced to it. After an outage the announcements come back
+ * last (pg-boss waits up to 30 s before it listens again), and jobs must not wait for them.
+ */
+const NOTIFIED_POLL_SECONDS = 3
+
 export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs {
   const boss = new PgBoss({
     ...engine.queueConnection(),
@@ -132,7 +138,12 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
 
   async function workQueue(queue: QueueName, handlers: Map<string, JobHandler>): Promise<void> {
     const { concurrency } = QUEUES[queue]
-    await boss.work<Envelope>(queue, { localConcurrency: concurrency, batchSize: 1 }, async ([job]) => {
+    const options = {
+      localConcurrency: concurrency,
+      batchSize: 1,
+      notifyPollingIntervalSeconds: NOTIFIED_POLL_SECONDS,
+    }
+    await boss.work<Envelope>(queue, options, async ([job]) => {
       if (!job) return
       const started = performance.now()
       const jobLog = log.child({ queue, job: job.data.job, job_id: job.id, attempt: job.retryCount + 1 })
