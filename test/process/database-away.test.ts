@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startPostgres } from '../../scripts/throwaway-postgres.ts'
-import { onPostgres } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Answer, startService } from '../support/process.ts'
+import { type Answer, onPostgres, startService } from '../support/process.ts'
 
 const AWAY_MS = 10_000
 const BACK_WITHIN_MS = 5_000

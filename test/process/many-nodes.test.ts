@@ -1,15 +1,15 @@
 // Several processes on one PostgreSQL.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import pg from 'pg'
-import { createPostgresDatabase, onPostgres } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Service, startService } from '../support/process.ts'
+import { onPostgres, runCommand, type Service, secrets, startService } from '../support/process.ts'
 
 const tasks = '/api/v1/admin/scheduled_tasks'
 const task = `${tasks}/housekeeping`
 
 if (onPostgres) {
+  const { default: pg } = await import('pg')
+  const { createPostgresDatabase } = await import('../support/database.ts')
   const database = await createPostgresDatabase({ migrated: false })
   const sql = new pg.Client({ connectionString: database.url, application_name: 'test' })
   // Inside a transaction pg_stat_activity stands still, so the one that holds locks cannot see who waits.
@@ -45,6 +45,19 @@ if (onPostgres) {
     }
     const { rows } = await sql.query('select count(*)::int as count from schema_migrations group by version')
     assert.ok(rows.every(row => row.count === 1))
+  })
+
+  test('a port that is taken is named, with the way out', async () => {
+    const { port } = new URL(nodes[0]!.url)
+    const { code, stderr } = await runCommand(['api'], { env: { ...secrets, ...env, PORT: port } })
+    assert.equal(code, 1)
+    assert.match(stderr, new RegExp(`:${port}\\. Another process listens there: .*set PORT`))
+    assert.doesNotMatch(stderr, /\n\s+at /, 'no stack')
+  })
+
+  test('migrating a database that is up to date changes nothing', async () => {
+    const { code, stdout } = await runCommand(['migrate'], { env: { ...secrets, ...env } })
+    assert.deepEqual([code, stdout], [0, 'Nothing to apply: the database is up to date.\n'])
   })
 
   test('of requests for a run at the same moment on three processes one is taken, the others conflict', async () => {

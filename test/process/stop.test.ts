@@ -6,27 +6,47 @@ import { after, test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
 import { call, type Service, spawnService, startService, temporaryFolder } from '../support/process.ts'
 
-// The tests of this file start one after another on one folder: only the first start makes a database.
+// The tests of this file go on where the one before stopped, on one folder, for each start takes seconds.
 const dataDir = temporaryFolder({ after })
 const tasks = '/api/v1/admin/scheduled_tasks'
 const done = { code: 0, signal: null }
+let requested: string
 
-test('a run asked for just before SIGTERM is finished before the end or done after the next start, once', async t => {
-  const first = await startService(t, { dataDir })
-  const { status, body } = await first.call('POST', `${tasks}/housekeeping/run`)
-  assert.equal(status, 202)
-  assert.deepEqual(await first.stop(), done)
+test('under load SIGTERM cuts no request, neither on kept connections nor on new ones', async t => {
+  const service = await startService(t, { dataDir, env: { LOG_LEVEL: 'warn', RATE_LIMIT_PER_MINUTE: '0' } })
+  const token = await service.token()
+  const outcomes = new Map<string, number>()
+  const count = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+  const callers = Array.from({ length: 60 }, async (_, index) => {
+    // Ten of them open a connection for every request.
+    const agent = index < 50 ? new Agent({ keepAlive: true, maxSockets: 1 }) : undefined
+    for (;;) {
+      try {
+        const { status, body } = await call('GET', service.url + tasks, token, agent)
+        count(status === 200 && body.data.length > 0 ? 'answered' : String(status))
+      } catch (error) {
+        agent?.destroy()
+        return count((error as NodeJS.ErrnoException).code ?? String(error))
+      }
+    }
+  })
+  await eventually('the load flows', async () => (outcomes.get('answered') ?? 0) > 300)
+  requested = (await service.call('POST', `${tasks}/housekeeping/run`)).body.data.id
+  assert.deepEqual(await service.stop(), done)
+  await Promise.all(callers)
+  const { answered, ...others } = Object.fromEntries(outcomes)
+  t.diagnostic(`${answered} answered`)
+  assert.deepEqual(others, { ECONNREFUSED: 60 })
+})
 
-  const second = await startService(t, { dataDir })
+test('a run asked for just before SIGTERM is done once, and a request in flight is answered while /ready fails', async t => {
+  const service = await startService(t, { dataDir })
   const run = await eventually('the run is over', async () => {
-    const { data } = (await second.call('GET', `${tasks}/housekeeping/runs/${body.data.id}`)).body
+    const { data } = (await service.call('GET', `${tasks}/housekeeping/runs/${requested}`)).body
     return data.finished_at !== null && data
   })
   assert.deepEqual([run.status, run.attempts], ['completed', 1])
-})
 
-test('after SIGTERM it is not ready, yet a request in flight is answered, and it ends with 0', async t => {
-  const service = await startService(t, { dataDir })
   const request = await halfRequest(service)
   const exit = service.stop()
   await eventually('/ready fails', async () => (await service.ready()) === 503)
@@ -48,32 +68,6 @@ test('a second signal ends it at once', async t => {
   service.stop()
   await eventually('/ready fails', async () => (await service.ready()) === 503)
   assert.deepEqual(await service.stop(), { code: 1, signal: null })
-})
-
-test('under load SIGTERM cuts no request, neither on kept connections nor on new ones', async t => {
-  const service = await startService(t, { dataDir, env: { LOG_LEVEL: 'warn', RATE_LIMIT_PER_MINUTE: '0' } })
-  const token = await service.token()
-  const outcomes = new Map<string, number>()
-  const count = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
-  const callers = Array.from({ length: 60 }, async (_, index) => {
-    // Ten of them open a connection for every request.
-    const agent = index < 50 ? new Agent({ keepAlive: true, maxSockets: 1 }) : undefined
-    for (;;) {
-      try {
-        const { status, body } = await call('GET', service.url + tasks, token, agent)
-        count(status === 200 && body.data.length > 0 ? 'answered' : String(status))
-      } catch (error) {
-        agent?.destroy()
-        return count((error as NodeJS.ErrnoException).code ?? String(error))
-      }
-    }
-  })
-  await eventually('the load flows', async () => (outcomes.get('answered') ?? 0) > 300)
-  assert.deepEqual(await service.stop(), done)
-  await Promise.all(callers)
-  const { answered, ...others } = Object.fromEntries(outcomes)
-  t.diagnostic(`${answered} answered`)
-  assert.deepEqual(others, { ECONNREFUSED: 60 })
 })
 
 /** A request whose body is still on its way. */

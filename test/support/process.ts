@@ -12,8 +12,12 @@ import type { JWTPayload } from 'jose'
 import { eventually } from './eventually.ts'
 import { SECRET, tokenMaker } from './tokens.ts'
 
-const launcher = join(import.meta.dirname, '../../bin/cloudops.js')
+const root = join(import.meta.dirname, '../..')
+const launcher = join(root, 'bin/cloudops.js')
 const POLL_MS = 20
+
+/** As database.ts says, without loading the engines, which the tests of processes do not need. */
+export const onPostgres = process.env.TEST_DATABASE_URL !== undefined
 
 /** What every colour code of a terminal begins with. */
 export const COLOUR = '\u001b['
@@ -227,6 +231,8 @@ const environment = (added: Environment): Environment => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
   NODE_ENV: 'test',
+  // Each start reads the same hundreds of modules: what the first has compiled the others use.
+  NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node-compile-cache'),
   ...added,
 })
 
