@@ -14,12 +14,6 @@ import { VERSION } from './version.ts'
 
 const commands: Record<string, Command> = { serve, api, worker, migrate, config, token, tasks, sandbox }
 
-try {
-  await main(process.argv.slice(2))
-} catch (error) {
-  process.exitCode = report(error)
-}
-
 async function main([name, ...rest]: string[]): Promise<void> {
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') return print(overview())
   if (name === '--version' || name === '-v') return print(VERSION)
@@ -89,4 +83,11 @@ const hints: Record<string, (error: Error) => string> = {
   EACCES: error => `${error.message}. Check the permissions.`,
   '28P01': unreachable,
   '3D000': unreachable,
+}
+
+// Last, for it needs everything above.
+try {
+  await main(process.argv.slice(2))
+} catch (error) {
+  process.exitCode = report(error)
 }
