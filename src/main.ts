@@ -25,12 +25,6 @@ const commands: Record<string, Command> = {
   sandbox,
 }
 
-try {
-  await main(process.argv.slice(2))
-} catch (error) {
-  process.exitCode = report(error)
-}
-
 async function main([name, ...rest]: string[]): Promise<void> {
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') return print(overview())
   if (name === '--version' || name === '-v') return print(VERSION)
@@ -100,4 +94,11 @@ const hints: Record<string, (error: Error) => string> = {
   EACCES: error => `${error.message}. Check the permissions.`,
   '28P01': unreachable,
   '3D000': unreachable,
+}
+
+// Last, for it needs everything above.
+try {
+  await main(process.argv.slice(2))
+} catch (error) {
+  process.exitCode = report(error)
 }

@@ -6,7 +6,7 @@ export interface ManagementOptions {
   ctx: Context
   /** The API of this process; a worker has none. */
   api: FastifyInstance | undefined
-  /** False from the moment the process is told to stop. */
+  /** False until everything is started, and from the moment the process is told to stop. */
   isReady: () => boolean
 }
 
@@ -27,7 +27,7 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
   app.get('/ready', async (_request, reply) => {
     const problem = isReady()
       ? await ctx.engine.ping(PATIENCE_MS).then(nothing, () => 'the database does not answer')
-      : 'stopping'
+      : 'starting or stopping'
     reply.header('cache-control', 'no-store')
     return reply.code(problem ? 503 : 200).send({ ready: !problem, ...(problem && { reason: problem }) })
   })

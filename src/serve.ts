@@ -25,10 +25,20 @@ export interface Parts {
   worker: boolean
 }
 
+export type Stoppable = Pick<Running, 'ctx' | 'stop'>
+
 /** Connections that say nothing are given this long before they are closed. */
 const SILENCE_MS = 2_000
 
-export async function start(given: Config, parts: Parts): Promise<Running> {
+/**
+ * `watch` is handed the way to stop before anyone can call: from then on a signal must not cut anyone off. What it
+ * returns is called when the start fails.
+ */
+export async function start(
+  given: Config,
+  parts: Parts,
+  watch: (stoppable: Stoppable) => () => void = () => () => {},
+): Promise<Running> {
   const log = createLog(given.LOG_LEVEL)
   const surroundings = await surround(given, log)
   const { config } = surroundings
@@ -36,7 +46,10 @@ export async function start(given: Config, parts: Parts): Promise<Running> {
     await surroundings.close()
     throw error
   })
-  let ready = true
+  const started = Promise.withResolvers<void>()
+  started.promise.catch(() => {})
+  let ready = false
+  let unwatch: (() => void) | undefined
   let api: FastifyInstance | undefined
   let drain: Drain | undefined
   let management: FastifyInstance | undefined
@@ -47,6 +60,7 @@ export async function start(given: Config, parts: Parts): Promise<Running> {
       drain = installDrain(api)
     }
     if (config.MANAGEMENT_PORT > 0) management = await buildManagement({ ctx, api, isReady: () => ready })
+    unwatch = watch({ ctx, stop })
     const url = await api?.listen({
       host: config.HOST,
       port: config.PORT,
@@ -61,17 +75,22 @@ export async function start(given: Config, parts: Parts): Promise<Running> {
       await startWorker(ctx)
       await startFirstSweep(ctx)
     }
+    ready = true
+    started.resolve()
     ctx.log.info({ url, management_url: managementUrl, engine: ctx.engine.kind, ...parts }, 'started')
     return { ctx, url, managementUrl, sandboxUrl: surroundings.sandboxUrl, stop }
   } catch (error) {
+    unwatch?.()
     await management?.close()
     await api?.close()
     await ctx.close(1_000)
     await surroundings.close()
+    started.reject(error)
     throw error
   }
 
   async function stop(): Promise<void> {
+    await started.promise
     ready = false
     const graceMs = config.SHUTDOWN_GRACE_SECONDS * 1000
     const until = Date.now() + graceMs
@@ -85,9 +104,9 @@ export async function start(given: Config, parts: Parts): Promise<Running> {
   }
 }
 
-/** Stops on SIGTERM and SIGINT; a second signal, or a grace that runs out, exits at once. */
-export function stopOnSignals({ ctx, stop }: Running): void {
-  closeWithGrace(
+/** Stops on SIGTERM and SIGINT; a second signal, or a grace that runs out, exits at once. Returns the way to undo it. */
+export function stopOnSignals({ ctx, stop }: Stoppable): () => void {
+  return closeWithGrace(
     {
       delay: ctx.config.SHUTDOWN_GRACE_SECONDS * 1000,
       logger: { error: message => ctx.log.error(String(message)) },
@@ -97,5 +116,5 @@ export function stopOnSignals({ ctx, stop }: Running): void {
       else ctx.log.info({ signal }, 'asked to stop')
       await stop()
     },
-  )
+  ).uninstall
 }

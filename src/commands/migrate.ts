@@ -2,10 +2,8 @@
 import { loadConfig } from '../config.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { migrate as applyMigrations, migrationStatus } from '../kernel/db/migrations.ts'
-import { open, waitUntilReachable } from '../kernel/db/open.ts'
 import { createLog } from '../kernel/log.ts'
 import { createMetrics } from '../kernel/metrics.ts'
-import { createJobs } from '../kernel/queue/jobs.ts'
 import { type Command, CommandError, usageError } from './command.ts'
 import { print, table } from './terminal.ts'
 
@@ -18,6 +16,8 @@ export const migrate: Command = {
     if ((action !== undefined && action !== 'status') || rest.length > 0)
       throw usageError('migrate takes nothing, or `status`')
     const { config } = loadConfig()
+    // Loaded here and not at the top: the other commands need not wait for the engines.
+    const { open, waitUntilReachable } = await import('../kernel/db/open.ts')
     const log = createLog('warn')
     const engine = await open({ url: config.DATABASE_URL, poolSize: 2, dataDir: config.DATA_DIR, log })
     try {
@@ -25,6 +25,7 @@ export const migrate: Command = {
       if (action === 'status') return await status()
       const applied = await applyMigrations(engine, systemClock)
       // The queue keeps its own tables, with migrations of its own.
+      const { createJobs } = await import('../kernel/queue/jobs.ts')
       const jobs = createJobs({ engine, log, metrics: createMetrics(), worker: false })
       await jobs.start()
       await jobs.stop(1_000)

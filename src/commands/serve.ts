@@ -1,6 +1,6 @@
 // cloudops serve, api, worker
 import { loadConfig } from '../config.ts'
-import { type Parts, type Running, start, stopOnSignals } from '../serve.ts'
+import type { Parts, Running } from '../serve.ts'
 import type { Command } from './command.ts'
 import { paint, print } from './terminal.ts'
 import { developmentToken } from './token.ts'
@@ -11,8 +11,9 @@ const serveParts = (summary: string, parts: Parts): Command => ({
   details: 'Configured by environment variables; `cloudops config` shows them. Stops on SIGTERM or Ctrl-C.',
   async run() {
     const { config, sources } = loadConfig()
-    const running = await start(config, parts)
-    stopOnSignals(running)
+    // Loaded here and not at the top: it is nearly all of the service, which the other commands need not wait for.
+    const { start, stopOnSignals } = await import('../serve.ts')
+    const running = await start(config, parts, stopOnSignals)
     if (config.NODE_ENV !== 'production' && running.url && sources.JWT_SECRET === 'generated') {
       await welcome(running, await developmentToken(config))
     }

@@ -17,7 +17,10 @@ test('/ready is 200 while the process serves, 503 when it stops or the database 
   const { url, state } = await listen(t, bundle)
   assert.equal((await fetch(`${url}/ready`)).status, 200)
   state.ready = false
-  assert.deepEqual(await (await fetch(`${url}/ready`)).json(), { ready: false, reason: 'stopping' })
+  assert.deepEqual(await (await fetch(`${url}/ready`)).json(), {
+    ready: false,
+    reason: 'starting or stopping',
+  })
   state.ready = true
   bundle.ctx.engine.ping = () => Promise.reject(new Error('gone'))
   assert.equal((await fetch(`${url}/ready`)).status, 503)

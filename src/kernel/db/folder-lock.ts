@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import {
   linkSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 
 interface Holder {
   pid: number
@@ -27,6 +28,8 @@ export class FolderLockedError extends Error {}
 
 const BEAT_MS = 5_000
 const SILENT_MS = 30_000
+/** Holds a lock that a power cut left empty. */
+const NOBODY: Holder = { pid: 0, host: hostname(), started: 'never', nonce: 'unreadable' }
 
 export function lockFolder(folder: string): { release(): void } {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -64,23 +67,32 @@ export function lockFolder(folder: string): { release(): void } {
 }
 
 function acquire(file: string, draft: string, folder: string): void {
-  if (linked(draft, file)) return
-  refuseIfAlive(file, folder)
-  // The holder is dead. Only one process may replace it, or the second would replace the first's fresh lock.
-  const takeover = `${file}.takeover`
-  if (!linked(draft, takeover)) {
-    if (alive(takeover))
-      throw new FolderLockedError(`Another process is just starting on ${resolve(folder)}.`)
-    rmSync(takeover, { force: true })
-    if (!linked(draft, takeover))
-      throw new FolderLockedError(`Another process is just starting on ${resolve(folder)}.`)
+  while (!linked(draft, file)) {
+    const holder = refuseIfAlive(file, folder)
+    if (holder && succeed(holder, file, draft, folder)) return
   }
-  try {
-    refuseIfAlive(file, folder)
-    renameSync(draft, file)
-  } finally {
-    rmSync(takeover, { force: true })
+}
+
+/**
+ * Replaces a holder that died. Exactly one process may follow a given holder: the one whose link `after-<nonce>` was
+ * made. When it dies before it is done, the next follows it in the same way. False: somebody else has been faster.
+ */
+function succeed(dead: Holder, file: string, draft: string, folder: string): boolean {
+  let claim = `${file}.after-${dead.nonce}`
+  while (!linked(draft, claim)) {
+    const claimant = refuseIfAlive(claim, folder)
+    if (!claimant) return false
+    claim = `${file}.after-${claimant.nonce}`
   }
+  if (read(file)?.nonce !== dead.nonce) {
+    rmSync(claim, { force: true })
+    return false
+  }
+  renameSync(draft, file)
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(`${basename(file)}.after-`)) rmSync(join(folder, name), { force: true })
+  }
+  return true
 }
 
 function linked(from: string, to: string): boolean {
@@ -93,20 +105,19 @@ function linked(from: string, to: string): boolean {
   }
 }
 
-function refuseIfAlive(file: string, folder: string): void {
-  if (!alive(file)) return
+/** The holder, who is dead; undefined when the file is gone meanwhile. */
+function refuseIfAlive(file: string, folder: string): Holder | undefined {
   const holder = read(file)
-  const where = holder && holder.host !== hostname() ? ` on host ${holder.host}` : ''
+  if (!holder || !alive(holder, file)) return holder
+  const where = holder.host === hostname() ? '' : ` on host ${holder.host}`
   throw new FolderLockedError(
-    `The data folder ${resolve(folder)} is in use by process ${holder?.pid ?? '(unknown)'}${where}. ` +
+    `The data folder ${resolve(folder)} is in use by process ${holder.pid}${where}. ` +
       'The embedded database takes one process at a time: stop that one, or set DATABASE_URL to a PostgreSQL.',
   )
 }
 
-function alive(file: string): boolean {
-  const holder = read(file)
-  if (!holder) return false
-  if (holder.host !== hostname()) return Date.now() - statSync(file).mtimeMs < SILENT_MS
+function alive(holder: Holder, file: string): boolean {
+  if (holder.host !== hostname()) return Date.now() - (lastBeat(file) ?? 0) < SILENT_MS
   try {
     process.kill(holder.pid, 0)
   } catch (error) {
@@ -115,11 +126,15 @@ function alive(file: string): boolean {
   return startOf(holder.pid) === holder.started
 }
 
+const lastBeat = (file: string) => statSync(file, { throwIfNoEntry: false })?.mtimeMs
+
 function read(file: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
-  } catch {
-    return undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return NOBODY
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
   }
 }
 

@@ -42,9 +42,6 @@ export interface Jobs {
   stop(graceMs: number): Promise<void>
 }
 
-/** New jobs announce themselves; retries and deferred ones are found by asking. */
-const POLL_SECONDS = 5
-
 interface Envelope {
   job: string
   payload: unknown
@@ -57,6 +54,12 @@ export interface JobsOptions {
   /** Whether this process also runs jobs, keeps the schedule and tidies up. */
   worker: boolean
 }
+
+/**
+ * How often a worker looks by itself although new jobs are announced to it. After an outage the announcements come back
+ * last (pg-boss waits up to 30 s before it listens again), and jobs must not wait for them.
+ */
+const NOTIFIED_POLL_SECONDS = 3
 
 export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs {
   const boss = new PgBoss({
@@ -139,7 +142,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   /** One worker takes one job at a time. */
   async function addWorker(queue: QueueName, handlers: Map<string, JobHandler>): Promise<void> {
     let workerId = ''
-    const options = { batchSize: 1, notifyPollingIntervalSeconds: POLL_SECONDS }
+    const options = { batchSize: 1, notifyPollingIntervalSeconds: NOTIFIED_POLL_SECONDS }
     workerId = await boss.work<Envelope>(queue, options, async ([job]) => {
       if (!job) return
       const started = performance.now()

@@ -1,0 +1,111 @@
+// A PostgreSQL cluster to throw away: in a temporary folder, on loopback alone, without fsync. It can be stopped and
+// started again on the same port, for tests of what happens while the database is away.
+import { spawn, spawnSync } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface ThrowawayPostgres {
+  port: number
+  url: string
+  start(): Promise<void>
+  /** `immediate` is a crash: connections are cut, nothing is written down. */
+  stop(mode: 'fast' | 'immediate'): Promise<void>
+  /** Stops it if it runs, and deletes its folder. */
+  remove(): Promise<void>
+}
+
+export async function startPostgres(): Promise<ThrowawayPostgres> {
+  const binaries = findBinaries()
+  if (!binaries) {
+    throw new Error(
+      'No PostgreSQL server binaries found (looked for initdb on PATH and under /usr/lib/postgresql).\n' +
+        'On Debian: apt-get install -y postgresql',
+    )
+  }
+  // PostgreSQL refuses to run as root; Debian's package brings the user it should run as.
+  const user = process.getuid?.() === 0 ? accountOf('postgres') : undefined
+  const root = mkdtempSync(join(tmpdir(), 'cloudops-pg-'))
+  if (user) chownSync(root, user.uid, user.gid)
+  const folder = join(root, 'data')
+  const port = await freePort()
+  const settings = [
+    `-c port=${port}`,
+    '-c listen_addresses=127.0.0.1',
+    `-c unix_socket_directories=${root}`,
+    '-c max_connections=300',
+    // A throwaway cluster has nothing to lose in a power cut.
+    '-c fsync=off -c synchronous_commit=off -c full_page_writes=off',
+    process.env.POSTGRES_SETTINGS ?? '',
+  ].join(' ')
+
+  const run = (program: string, args: string[]) =>
+    execute(join(binaries, program), args, { ...user, cwd: root })
+  const start = () => run('pg_ctl', ['-D', folder, '-w', '-l', join(root, 'log'), '-o', settings, 'start'])
+  const stop = (mode: string) => run('pg_ctl', ['-D', folder, '-m', mode, '-w', 'stop'])
+  const remove = async () => {
+    if (existsSync(join(folder, 'postmaster.pid'))) await stop('immediate').catch(() => {})
+    rmSync(root, { recursive: true, force: true })
+  }
+
+  try {
+    await run('initdb', [
+      '-D',
+      folder,
+      '-U',
+      'postgres',
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-sync',
+    ])
+    await start()
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  return { port, url: `postgres://postgres@127.0.0.1:${port}/postgres`, start, stop, remove }
+}
+
+function execute(program: string, args: string[], options: { uid?: number; gid?: number; cwd: string }) {
+  return new Promise<void>((resolve, reject) => {
+    const child = spawn(program, args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] })
+    let complaint = ''
+    child.stderr.on('data', chunk => {
+      complaint += chunk
+    })
+    child.on('error', reject)
+    // Not `close`: the server that pg_ctl leaves behind keeps the pipe open.
+    child.on('exit', code => {
+      child.stderr.destroy()
+      if (code === 0) resolve()
+      else reject(new Error(`${program} failed: ${complaint || `exit code ${code}`}`))
+    })
+  })
+}
+
+function findBinaries(): string | undefined {
+  const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : []
+  const debian = versions.sort((a, b) => Number(b) - Number(a)).map(v => `/usr/lib/postgresql/${v}/bin`)
+  return [...(process.env.PATH ?? '').split(':'), ...debian].find(
+    dir => dir && existsSync(join(dir, 'initdb')),
+  )
+}
+
+function accountOf(name: string): { uid: number; gid: number } {
+  const ask = (flag: string) => Number(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout)
+  return { uid: ask('-u'), gid: ask('-g') }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { COLOUR, runCommand, secrets, temporaryFolder } from '../support/process.ts'
+
+const commands = ['serve', 'api', 'worker', 'migrate', 'config', 'token', 'tasks']
+
+test('every command explains itself, without colours where there is no terminal', async () => {
+  for (const name of commands) {
+    const { code, stdout, stderr } = await runCommand([name, '--help'])
+    assert.deepEqual([code, stderr], [0, ''], name)
+    assert.match(stdout, new RegExp(`^usage: cloudops ${name}`))
+    assert.ok(!stdout.includes(COLOUR))
+  }
+  const { code, stdout } = await runCommand(['--help'])
+  assert.equal(code, 0)
+  for (const name of commands) assert.match(stdout, new RegExp(`^  ${name} `, 'm'))
+  assert.ok(!stdout.includes(COLOUR))
+})
+
+test('words it does not know end it with 2, and say what would be right', async () => {
+  const wrong: [string[], RegExp][] = [
+    [['nonsense'], /no command nonsense/],
+    [['constructor'], /no command constructor/],
+    [['serve', '--nonsense'], /--nonsense.*usage: cloudops serve/s],
+    [['serve', 'now'], /takes no arguments/],
+    [['migrate', 'down'], /`status`/],
+    [['tasks'], /`list`/],
+    [['tasks', 'run'], /`run`/],
+    [['token', '--hours', 'many'], /--hours/],
+  ]
+  for (const [args, message] of wrong) {
+    const { code, stdout, stderr } = await runCommand(args, { env: secrets })
+    assert.deepEqual([code, stdout], [2, ''], args.join(' '))
+    assert.match(stderr, message)
+    assert.doesNotMatch(stderr, /\n\s+at /, 'no stack')
+  }
+})
+
+test('every problem of the configuration is reported at once, by its variable’s name', async t => {
+  const env = {
+    PORT: 'http',
+    DATABASE_URL: 'mysql://host/database',
+    JWT_SECRET: 'short',
+    LOG_LEVEL: 'loud',
+    SHUTDOWN_GRACE_SECONDS: '0',
+  }
+  const { code, stdout, stderr } = await runCommand(['serve'], { env, cwd: temporaryFolder(t) })
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.match(stderr, /^The configuration has 5 problems:\n/)
+  for (const name of Object.keys(env)) assert.match(stderr, new RegExp(`^  - ${name} `, 'm'))
+  assert.doesNotMatch(stderr, /\n\s+at /, 'no stack')
+})
+
+test('production starts with no secret missing or weak, and makes no tokens', async t => {
+  const cwd = temporaryFolder(t)
+  const run = (args: string[], env: Record<string, string>) =>
+    runCommand(args, { env: { NODE_ENV: 'production', ...env }, cwd })
+  const missing = await run(['serve'], {})
+  assert.equal(missing.code, 1)
+  for (const name of Object.keys(secrets))
+    assert.match(missing.stderr, new RegExp(`^  - ${name} must be set`, 'm'))
+
+  const weak = await run(['serve'], { ...secrets, SECRET_KEY: 'a'.repeat(40) })
+  assert.equal(weak.code, 1)
+  assert.match(weak.stderr, /SECRET_KEY has too few different characters/)
+
+  const token = await run(['token'], secrets)
+  assert.deepEqual([token.code, token.stdout], [1, ''])
+  assert.match(token.stderr, /in production this one makes none/)
+})
+
+test('the configuration is shown with its secrets masked', async t => {
+  const env = {
+    ...secrets,
+    DATABASE_URL: 'postgres://ops:geheim-wort@db.internal:5432/cloudops',
+    DIGITALOCEAN_TOKEN: 'dop_v1_not_to_be_seen',
+    CLOUDOPS_TOKEN: 'not.to.be.seen.either',
+  }
+  const cwd = temporaryFolder(t)
+  for (const args of [['config'], ['config', '--json']]) {
+    const { code, stdout, stderr } = await runCommand(args, { env, cwd })
+    assert.deepEqual([code, stderr], [0, ''])
+    for (const name of Object.keys(env)) assert.match(stdout, new RegExp(name))
+    for (const text of [...Object.values(env), 'geheim-wort']) assert.ok(!stdout.includes(text), text)
+    assert.match(stdout, /db\.internal/)
+    assert.ok(!stdout.includes(COLOUR))
+  }
+})
+
+test('migrations are pending until they are applied', async t => {
+  const cwd = temporaryFolder(t)
+  const run = (...args: string[]) =>
+    runCommand(['migrate', ...args], { env: { ...secrets, DATA_DIR: cwd }, cwd })
+  const before = await run('status')
+  assert.equal(before.code, 1)
+  assert.match(before.stdout, /^0001 +scheduled_tasks +pending/m)
+  assert.match(before.stderr, /pending/)
+
+  const first = await run()
+  assert.equal(first.code, 0, first.stderr)
+  assert.match(first.stdout, /^applied 0001 scheduled_tasks$/m)
+  const last = await run('status')
+  assert.equal(last.code, 0, last.stderr)
+  assert.match(last.stdout, /^0001 +scheduled_tasks +applied +\d{4}-\d\d-\d\dT/m)
+})
+
+test('without a service the task commands say that none answers, and where they looked', async t => {
+  const cwd = temporaryFolder(t)
+  const env = { ...secrets, CLOUDOPS_URL: 'http://127.0.0.1:9' }
+  for (const args of [
+    ['tasks', 'list'],
+    ['tasks', 'run', 'housekeeping', '--wait'],
+  ]) {
+    const { code, stdout, stderr } = await runCommand(args, { env, cwd })
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /^No service answers at http:\/\/127\.0\.0\.1:9\. Start it with `npm start`/)
+  }
+})

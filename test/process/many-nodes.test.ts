@@ -1,0 +1,148 @@
+// Several processes on one PostgreSQL.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { eventually } from '../support/eventually.ts'
+import { onPostgres, runCommand, type Service, secrets, startService } from '../support/process.ts'
+
+const tasks = '/api/v1/admin/scheduled_tasks'
+const task = `${tasks}/housekeeping`
+
+if (onPostgres) {
+  const { default: pg } = await import('pg')
+  const { createPostgresDatabase } = await import('../support/database.ts')
+  const database = await createPostgresDatabase({ migrated: false })
+  const sql = new pg.Client({ connectionString: database.url, application_name: 'test' })
+  // Inside a transaction pg_stat_activity stands still, so the one that holds locks cannot see who waits.
+  const observer = new pg.Client({ connectionString: database.url, application_name: 'test' })
+  await Promise.all([sql.connect(), observer.connect()])
+  const waiting = async (query: string) => {
+    const { rowCount } = await observer.query(
+      `select 1 from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
+      [`${query}%`],
+    )
+    return rowCount ?? 0
+  }
+  const nodes: Service[] = []
+  const ends: (() => Promise<void> | void)[] = []
+  after(async () => {
+    for (const end of ends.reverse()) await end()
+    await Promise.all([sql.end(), observer.end()])
+    await database.drop()
+  })
+  const env = { DATABASE_URL: database.url, LOG_LEVEL: 'warn' }
+  // They outlive the test that starts them.
+  const file = { after: (end: () => Promise<void> | void) => void ends.push(end) }
+  const startThree = async () => {
+    nodes.splice(0, nodes.length, ...(await Promise.all([1, 2, 3].map(() => startService(file, { env })))))
+  }
+
+  test('three processes started together on an empty database all come up', async () => {
+    await startThree()
+    for (const node of nodes) {
+      assert.equal((await node.call('GET', tasks)).status, 200)
+      assert.equal(node.output(), '', 'nothing to warn about')
+    }
+    const { rows } = await sql.query('select count(*)::int as count from schema_migrations group by version')
+    assert.ok(rows.every(row => row.count === 1))
+  })
+
+  test('a port that is taken is named, with the way out', async () => {
+    const { port } = new URL(nodes[0]!.url)
+    const { code, stderr } = await runCommand(['api'], { env: { ...secrets, ...env, PORT: port } })
+    assert.equal(code, 1)
+    assert.match(stderr, new RegExp(`:${port}\\. Another process listens there: .*set PORT`))
+    assert.doesNotMatch(stderr, /\n\s+at /, 'no stack')
+  })
+
+  test('migrating a database that is up to date changes nothing', async () => {
+    const { code, stdout } = await runCommand(['migrate'], { env: { ...secrets, ...env } })
+    assert.deepEqual([code, stdout], [0, 'Nothing to apply: the database is up to date.\n'])
+  })
+
+  test('of requests for a run at the same moment on three processes one is taken, the others conflict', async () => {
+    // The requests take the task's row one after another; held here, all of them are under way before one is done.
+    await sql.query('begin')
+    await sql.query('select 1 from scheduled_tasks for update')
+    const answers = nodes.map(node => node.call('POST', `${task}/run`))
+    await eventually('all three wait', async () => (await waiting('select * from "scheduled_tasks"')) === 3)
+    await sql.query('commit')
+    const statuses = (await Promise.all(answers)).map(answer => answer.status)
+    assert.deepEqual(statuses.sort(), [202, 409, 409])
+  })
+
+  test('a backend that is terminated in the middle of requests takes no process down', async () => {
+    const node = nodes[0]!
+    const outcomes = new Map<number, number>()
+    let stopped = false
+    const callers = Array.from({ length: 8 }, async () => {
+      while (!stopped) {
+        const { status } = await node.call('POST', `${task}/pause`)
+        outcomes.set(status, (outcomes.get(status) ?? 0) + 1)
+      }
+    })
+    for (let round = 1; round <= 10; round++) {
+      const before = outcomes.get(200) ?? 0
+      await eventually('requests flow', async () => (outcomes.get(200) ?? 0) > before + 10)
+      await sql.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name <> 'test'",
+      )
+    }
+    stopped = true
+    await Promise.all(callers)
+    assert.deepEqual(
+      [...outcomes.keys()].filter(status => status !== 200 && status !== 503),
+      [],
+    )
+    assert.equal((await node.call('POST', `${task}/resume`)).status, 200)
+    for (const one of nodes) assert.equal(await one.ready(), 200)
+  })
+
+  test('a job in flight at SIGTERM is finished before the process ends', async () => {
+    const [leaving, ...others] = nodes.splice(0)
+    for (const other of others) assert.deepEqual(await other.stop(), { code: 0, signal: null })
+    await eventually('no run is under way', async () => {
+      const { data } = (await leaving!.call('GET', task)).body
+      return data.last_run === null || data.last_run.finished_at !== null
+    })
+    // Housekeeping deletes old runs: a lock on one holds it in the middle of its work.
+    await sql.query(
+      `insert into task_runs (id, task, trigger, status, requested_at)
+       values (gen_random_uuid(), 'housekeeping', 'manual', 'completed', now() - interval '1 year')`,
+    )
+    await sql.query('begin')
+    await sql.query("select 1 from task_runs where requested_at < now() - interval '90 days' for update")
+    const { status, body } = await leaving!.call('POST', `${task}/run`)
+    assert.equal(status, 202)
+    await eventually('the job waits', async () => (await waiting('delete from "task_runs"')) === 1)
+    const exit = leaving!.stop()
+    await eventually('it is told to stop', async () => (await leaving!.ready()) === 503)
+    await sql.query('commit')
+    assert.deepEqual(await exit, { code: 0, signal: null })
+    const { rows } = await sql.query('select status, attempts from task_runs where id = $1', [body.data.id])
+    assert.deepEqual(rows, [{ status: 'completed', attempts: 1 }])
+  })
+
+  test('a tick missed while no process ran is made up for once, by three processes together', async () => {
+    // As if the last process had stopped two days ago.
+    await sql.query("update pgboss.version set cron_on = now() - interval '2 days'")
+    await sql.query("update pgboss.schedule set created_on = now() - interval '3 days'")
+    await sql.query('truncate task_runs')
+    await startThree()
+    const scheduled = async () =>
+      (await sql.query("select status, attempts from task_runs where trigger = 'schedule'")).rows
+    await eventually('the tick has run', async () =>
+      (await scheduled()).some(run => run.status === 'completed'),
+    )
+    // Every process has looked at the schedule by now: each does so at its start, and again only after 30 seconds.
+    await eventually('nothing is queued', async () => {
+      const { rows } = await sql.query(
+        "select count(*)::int as open from pgboss.job where name in ('metering', '__pgboss__send-it') and state < 'completed'",
+      )
+      return rows[0].open === 0
+    })
+    assert.deepEqual(await scheduled(), [{ status: 'completed', attempts: 1 }])
+    for (const node of nodes) assert.deepEqual(await node.stop(), { code: 0, signal: null })
+    assert.equal((await scheduled()).length, 1)
+  })
+}

@@ -1,0 +1,251 @@
+// The service as a process of its own, started the way people start it: `bin/cloudops.js`, an environment, a folder.
+// Nothing of this process's environment or of a `.env` file reaches it.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { type Agent, request } from 'node:http'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { JWTPayload } from 'jose'
+import { eventually } from './eventually.ts'
+import { SECRET, tokenMaker } from './tokens.ts'
+
+const root = join(import.meta.dirname, '../..')
+const launcher = join(root, 'bin/cloudops.js')
+const POLL_MS = 20
+
+/** As database.ts says, without loading the engines, which the tests of processes do not need. */
+export const onPostgres = process.env.TEST_DATABASE_URL !== undefined
+
+/** What every colour code of a terminal begins with. */
+export const COLOUR = '\u001b['
+
+/** A test's context, or node:test itself for what the tests of a file share. */
+export interface Owner {
+  after(end: () => Promise<void> | void): void
+}
+
+type Environment = Record<string, string | undefined>
+
+export interface Exit {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+export interface Answer {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  body: any
+}
+
+export interface CallOptions {
+  token?: string | null
+  agent?: Agent
+}
+
+export interface ServiceOptions {
+  env?: Environment
+  command?: 'serve' | 'api' | 'worker'
+  /** A folder to start on; none: a new one, deleted at the end. */
+  dataDir?: string
+  /** The program that runs `bin/cloudops.js`. */
+  node?: string
+}
+
+export interface Service {
+  url: string
+  managementUrl: string
+  pid: number
+  dataDir: string
+  /** Everything it wrote so far. */
+  output(): string
+  /** A platform_admin's, unless the claims say otherwise. */
+  token(claims?: JWTPayload): Promise<string>
+  /** One request on a connection of its own, as a platform_admin unless a token (or null) is given. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+  ready(): Promise<number>
+  stop(signal?: NodeJS.Signals): Promise<Exit>
+  kill(): Promise<Exit>
+  exited: Promise<Exit>
+}
+
+export const secrets = {
+  JWT_SECRET: SECRET,
+  SECRET_KEY: 'test-secret-key-4c1be09d27f85a63d1',
+  SESSION_SIGNING_SALT: 'test-session-salt-9e3b70c4a8d1f652',
+}
+
+/** For a start as a newcomer has it: the service makes its own. */
+export const noSecrets: Environment = {
+  JWT_SECRET: undefined,
+  SECRET_KEY: undefined,
+  SESSION_SIGNING_SALT: undefined,
+}
+
+/** Starts the service and waits until it says it is ready. */
+export async function startService(owner: Owner, options: ServiceOptions = {}): Promise<Service> {
+  const service = await spawnService(owner, options)
+  let gone: Exit | undefined
+  service.exited.then(exit => {
+    gone = exit
+  })
+  await eventually(
+    'the service is ready',
+    async () => {
+      if (gone) throw new Error(`the service ended (${gone.code ?? gone.signal}):\n${service.output()}`)
+      const status = await service.ready().catch(() => 0)
+      if (status !== 200) await pause(POLL_MS)
+      return status === 200
+    },
+    60_000,
+  )
+  return service
+}
+
+/** Starts the service and waits for nothing. */
+export async function spawnService(owner: Owner, options: ServiceOptions = {}): Promise<Service> {
+  const { command = 'serve', env = {}, dataDir = temporaryFolder(owner), node = process.execPath } = options
+  const [port, managementPort] = [await freePort(), await freePort()]
+  const child = spawn(node, [launcher, command], {
+    cwd: dataDir,
+    env: environment({
+      ...secrets,
+      PORT: String(port),
+      MANAGEMENT_PORT: String(managementPort),
+      DATA_DIR: dataDir,
+      ...env,
+    }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // An older Node starts another one; in a group of their own both can be killed.
+    detached: node !== process.execPath,
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', chunk => {
+      output += chunk
+    })
+  }
+  const exited = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }))
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal)
+    return exited
+  }
+  const kill = () => {
+    if (node !== process.execPath) process.kill(-child.pid!, 'SIGKILL')
+    return stop('SIGKILL')
+  }
+  owner.after(async () => {
+    if (child.exitCode === null && child.signalCode === null) await kill()
+  })
+  const url = `http://127.0.0.1:${port}`
+  const managementUrl = `http://127.0.0.1:${managementPort}`
+  const tokens = tokenMaker(() => new Date())
+  return {
+    url,
+    managementUrl,
+    pid: child.pid!,
+    dataDir,
+    output: () => output,
+    token: claims => tokens.admin(claims),
+    call: async (method, path, { token, agent } = {}) =>
+      call(method, url + path, token === undefined ? await tokens.admin() : token, agent),
+    ready: async () => (await call('GET', `${managementUrl}/ready`, null)).status,
+    stop,
+    kill,
+    exited,
+  }
+}
+
+export interface CommandResult extends Exit {
+  stdout: string
+  stderr: string
+}
+
+/** Runs `cloudops ARGUMENT…` to its end. */
+export async function runCommand(
+  args: string[],
+  {
+    env = {},
+    cwd = tmpdir(),
+    node = process.execPath,
+  }: { env?: Environment; cwd?: string; node?: string } = {},
+): Promise<CommandResult> {
+  const child = spawn(node, [launcher, ...args], {
+    cwd,
+    env: environment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+  })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', chunk => {
+    stdout += chunk
+  })
+  child.stderr.setEncoding('utf8').on('data', chunk => {
+    stderr += chunk
+  })
+  const [code, signal] = await once(child, 'close')
+  return { code, signal, stdout, stderr }
+}
+
+export function temporaryFolder(owner: Owner): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cloudops-process-'))
+  owner.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return folder
+}
+
+/** One request over node:http, so that a test says which connection it goes over. */
+export function call(method: string, address: string, token: string | null, agent?: Agent): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(address, {
+      method,
+      agent: agent ?? false,
+      headers: token === null ? {} : { authorization: `Bearer ${token}` },
+    })
+    outgoing.on('error', reject).on('response', incoming => {
+      let text = ''
+      incoming
+        .setEncoding('utf8')
+        .on('data', chunk => {
+          text += chunk
+        })
+        .on('error', reject)
+        .on('end', () => {
+          const json = /json/.test(incoming.headers['content-type'] ?? '')
+          const { statusCode: status = 0, headers } = incoming
+          try {
+            resolve({ status, headers, body: json ? JSON.parse(text) : text })
+          } catch (error) {
+            reject(error)
+          }
+        })
+    })
+    outgoing.end()
+  })
+}
+
+const environment = (added: Environment): Environment => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  NODE_ENV: 'test',
+  // Each start reads the same hundreds of modules: what the first has compiled the others use.
+  NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node-compile-cache'),
+  ...added,
+})
+
+/** Below the ports the system hands out by itself, where an outgoing connection could take it meanwhile. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000)
+    const server = createServer()
+    const free = await new Promise<boolean>(resolve => {
+      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!free) continue
+    await new Promise(resolve => server.close(resolve))
+    return port
+  }
+}
