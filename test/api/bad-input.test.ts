@@ -19,12 +19,14 @@ async function operations({ app }: Bundle): Promise<Operation[]> {
       method: method.toUpperCase(),
       path,
       takesBody: requestBody !== undefined,
-      takesParams: path.includes('{'),
+      takesParams: withUser(path).includes('{'),
     })),
   )
 }
 
-const withIds = (path: string, id: string) => path.replaceAll(/\{[^}]+\}/g, id)
+/** Users are the issuer's: any text may name one, so only what comes behind it can name nothing. */
+const withUser = (path: string) => path.replaceAll('{user_id}', 'ada')
+const withIds = (path: string, id: string) => withUser(path).replaceAll(/\{[^}]+\}/g, id)
 const someUuid = '01980000-0000-7000-8000-000000000000'
 
 const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
