@@ -168,14 +168,19 @@ test('a refusal is an answer too and is given again; what fails validation is no
   assert.equal((await send('v', { body: { description: 'mended' } }, keys)).status, 201)
 })
 
-test('a fault leaves the key free to be tried again', async t => {
+test('a fault, or a race lost in the database, leaves the key free to be tried again', async t => {
   const bundle = await open(t)
   const { send, workshop } = bundle
-  workshop.work = () => {
-    throw new Error('the roof is leaking')
+  for (const [error, status] of [
+    [new Error('the roof is leaking'), 500],
+    [Object.assign(new Error('deadlock detected'), { code: '40P01' }), 409],
+  ] as const) {
+    workshop.work = () => {
+      throw error
+    }
+    assert.equal((await send('k')).status, status)
+    assert.equal(await rows(bundle), 0)
   }
-  assert.equal((await send('k')).status, 500)
-  assert.equal(await rows(bundle), 0)
   workshop.work = () => {}
   const second = await send('k')
   assert.equal(second.status, 201)

@@ -171,11 +171,15 @@ function replay(seal: Seal, row: IdempotencyKeyRow, reply: FastifyReply): Fastif
     .send(answer.body === '' ? null : answer.body)
 }
 
-/** A fault may be tried again under the same key; any other answer is the answer. */
+/**
+ * A fault may be tried again under the same key, and so may a race that was lost in the database, whose answer says to;
+ * any other answer is the answer.
+ */
 async function conclude(parts: Idempotency, place: Place, reply: FastifyReply, payload: unknown) {
   const { db, clock, seal } = parts
   const body = textOf(payload)
-  if (reply.statusCode >= 500 || body === undefined) return deleteKey(db, place)
+  const lostRace = reply.statusCode === 409 && body?.includes('"code":"conflict"')
+  if (reply.statusCode >= 500 || lostRace || body === undefined) return deleteKey(db, place)
   const sent = KEPT_HEADERS.map(name => [name, reply.getHeader(name)]).filter(
     ([, value]) => value !== undefined,
   )
