@@ -5,6 +5,7 @@ import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Context } from './context.ts'
+import { apiKeyRoutes, apiKeyVerifier } from './features/api-keys/index.ts'
 import { catalogRoutes } from './features/catalog/index.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
 import { deploymentRoutes } from './features/deployments/index.ts'
@@ -16,6 +17,7 @@ import { AppError, notFound } from './kernel/errors.ts'
 import type { Door } from './kernel/http/authenticate.ts'
 import { authenticate } from './kernel/http/authenticate.ts'
 import { installGuards } from './kernel/http/guards.ts'
+import { installIdempotency } from './kernel/http/idempotency.ts'
 import { installOpenapi } from './kernel/http/openapi.ts'
 import { originRule } from './kernel/http/origins.ts'
 import { answer } from './kernel/http/problems.ts'
@@ -26,10 +28,12 @@ import { parseStrictJson } from './kernel/http/strict-json.ts'
 import { answerUnreadable } from './kernel/http/unreadable.ts'
 import { validatorCompiler } from './kernel/http/validation.ts'
 import { tokenVerifier } from './kernel/http/verify-token.ts'
+import { sealFor } from './kernel/sealed.ts'
 
 const LARGEST_BODY = 1024 * 1024
 const SLOWEST_REQUEST_MS = 30_000
 const EXPOSED_HEADERS = [
+  'Idempotency-Replayed',
   'Link',
   'Location',
   'Retry-After',
@@ -42,7 +46,8 @@ const EXPOSED_HEADERS = [
 export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const { config } = ctx
   const production = config.NODE_ENV === 'production'
-  const door = doorOf(ctx)
+  const apiKeys = apiKeyVerifier(ctx)
+  const door = doorOf(ctx, apiKeys.verify)
 
   const app = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
@@ -102,6 +107,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   app.setNotFoundHandler({ preHandler: app.rateLimit() }, (request, reply) =>
     answer(notFound(), request, reply),
   )
+  installIdempotency(app, { ...ctx, seal: sealFor('idempotent answers', config.SECRET_KEY) })
   await installOpenapi(app, ctx.version)
 
   await app.register(healthRoutes(ctx, ctx.version))
@@ -113,10 +119,12 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   await app.register(deploymentRoutes(ctx))
   await app.register(scheduledTaskRoutes(ctx))
   await app.register(deadLetterRoutes(ctx))
+  await app.register(apiKeyRoutes(ctx))
+  app.addHook('onClose', apiKeys.settled)
   return app
 }
 
-function doorOf({ config, clock }: Context): Door {
+function doorOf({ config, clock }: Context, verifyApiKey: Door['verifyApiKey']): Door {
   return {
     verifyToken: tokenVerifier({
       secrets: config.JWT_SECRET,
@@ -126,8 +134,7 @@ function doorOf({ config, clock }: Context): Door {
       roleClaim: config.JWT_ROLE_CLAIM,
       clock,
     }),
-    // Filled by the API keys feature; until then no key is good.
-    verifyApiKey: async () => null,
+    verifyApiKey,
     originAllowed: originRule(config.DEV_ORIGIN, config.ALLOWED_ORIGIN_DOMAIN),
   }
 }

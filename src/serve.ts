@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
 import { type Context, createContext } from './context.ts'
+import { seedExampleCatalog } from './features/catalog/index.ts'
 import { type Drain, installDrain } from './kernel/http/drain.ts'
 import { createLog } from './kernel/log.ts'
 import { buildManagement } from './management.ts'
@@ -55,6 +56,7 @@ export async function start(
   let management: FastifyInstance | undefined
   try {
     await registerTasks(ctx)
+    if (surroundings.sandboxUrl) await seedExampleCatalog(ctx)
     if (parts.api) {
       api = await buildApp(ctx)
       drain = installDrain(api)

@@ -9,13 +9,14 @@ import {
   upsertTasks,
 } from './features/scheduled-tasks/index.ts'
 import { rollOverPeriods } from './features/subscriptions/index.ts'
+import { forgetIdempotencyKeys } from './kernel/http/idempotency.ts'
 import type { Task } from './kernel/queue/task.ts'
 
 /** Every scheduled task of the service. */
 export const tasksOf = (ctx: Context): Task[] => [
   resourceSync(ctx), //  hourly at :15  cloud_sync_full
-  rollOverPeriods(ctx), // monthly       metering
-  housekeeping(ctx), //  daily at 03:41 metering
+  rollOverPeriods(ctx), //  monthly        metering
+  housekeeping(ctx, [forgetIdempotencyKeys(ctx)]), //  daily at 03:41 metering
 ]
 
 /** Makes the tasks known to the API; every process does so at its start. */

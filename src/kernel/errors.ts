@@ -14,7 +14,7 @@ export type ErrorKind =
   | 'unavailable'
 
 export interface FieldError {
-  /** JSON pointer into the body, or `?name` for a query parameter. */
+  /** JSON pointer into the body, `?name` for a query parameter, or the name of a header. */
   pointer: string
   message: string
 }

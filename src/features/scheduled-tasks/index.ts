@@ -1,5 +1,5 @@
 // Scheduled tasks: what other parts of the service may use.
-export { housekeeping } from './housekeeping.ts'
+export { type CleanUp, housekeeping } from './housekeeping.ts'
 export { taskHandlers } from './jobs.ts'
 export { upsertTasks } from './repository.ts'
 export { requestFirstRun } from './request-first-run.ts'

@@ -16,7 +16,8 @@ export const ProblemSchema = Type.Object(
       Type.Array(
         Type.Object({
           pointer: Type.String({
-            description: 'JSON pointer into the body, or `?name` for a query parameter.',
+            description:
+              'JSON pointer into the body, `?name` for a query parameter, or the name of a header.',
           }),
           message: Type.String(),
         }),
@@ -31,6 +32,7 @@ const WORDS: Record<number, string> = {
   401: 'No token, or one that is not good (`unauthenticated`).',
   403: 'The caller may not do this (`forbidden`).',
   404: 'Nothing of that name, or not for this caller (`not_found`).',
+  409: 'It clashes with what is there, or the first request under its key is still being worked on.',
   413: 'The body is too large (`payload_too_large`).',
   415: 'The body is not application/json (`unsupported_media_type`).',
   422: 'A value is not acceptable (`validation_failed`); `errors` names each.',
@@ -83,6 +85,7 @@ function describeErrors(route: RouteOptions): void {
   if (schema.params) statuses.push(404)
   if (schema.body) statuses.push(400, 413, 415, 422)
   if (schema.querystring) statuses.push(422)
+  if (config?.idempotent) statuses.push(409, 422)
   const responses = (schema.response ?? {}) as Record<string, unknown>
   for (const status of statuses) {
     responses[status] ??= {

@@ -1,0 +1,119 @@
+// SQL of the API keys.
+import { sql } from 'kysely'
+import type { Engine } from '../../kernel/db/engine.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { ApiKeyRow } from './tables.ts'
+
+const SHOWN = [
+  'id',
+  'key_prefix',
+  'description',
+  'created_at',
+  'last_used_at',
+  'expires_at',
+  'revoked_at',
+] as const
+export type ShownKey = Pick<ApiKeyRow, (typeof SHOWN)[number]>
+
+export type PresentedKey = Omit<ShownKey, 'description' | 'key_prefix' | 'created_at'> &
+  Pick<ApiKeyRow, 'user_id' | 'tenant_id' | 'roles' | 'key_hash'>
+
+/** Read at every request that carries a key. */
+export async function findByPrefix(engine: Engine, prefix: string): Promise<PresentedKey | undefined> {
+  const text = `select id, user_id, tenant_id, roles, key_hash, last_used_at, expires_at, revoked_at
+    from api_keys where key_prefix = $1`
+  const [row] = await engine.read<PresentedKey>({ name: 'api_keys_find_by_prefix', text }, [prefix])
+  return row
+}
+
+/** False when another key has the same prefix. */
+export async function insertKey(executor: Executor, row: ApiKeyRow): Promise<boolean> {
+  const result = await executor
+    .insertInto('api_keys')
+    .values(row)
+    .onConflict(conflict => conflict.column('key_prefix').doNothing())
+    .executeTakeFirst()
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+/** Newest first. */
+export function listKeys(
+  executor: Executor,
+  userId: string,
+  limit: number,
+  before: string | null,
+): Promise<ShownKey[]> {
+  return executor
+    .selectFrom('api_keys')
+    .select(SHOWN)
+    .where('user_id', '=', userId)
+    .$if(before !== null, query => query.where('id', '<', before))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+export function findKey(executor: Executor, userId: string, id: string): Promise<ShownKey | undefined> {
+  return executor
+    .selectFrom('api_keys')
+    .select(SHOWN)
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+export function lockKey(executor: Executor, userId: string, id: string): Promise<ApiKeyRow | undefined> {
+  return executor
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+export async function findReplacement(executor: Executor, id: string): Promise<string | undefined> {
+  const row = await executor.selectFrom('api_keys').select('id').where('replaces', '=', id).executeTakeFirst()
+  return row?.id
+}
+
+export async function setExpiry(executor: Executor, id: string, expiresAt: string): Promise<void> {
+  await executor.updateTable('api_keys').set({ expires_at: expiresAt }).where('id', '=', id).execute()
+}
+
+/** A revocation that stands keeps its time, author and reason. False when there is no such key. */
+export async function revokeKey(
+  executor: Executor,
+  userId: string,
+  id: string,
+  { at, by, reason }: { at: string; by: string; reason: string | null },
+): Promise<boolean> {
+  const first = <T>(column: string, value: T) =>
+    sql<T>`case when revoked_at is null then ${value} else ${sql.ref(column)} end`
+  const result = await executor
+    .updateTable('api_keys')
+    .set({
+      revoked_at: sql`coalesce(revoked_at, ${at})`,
+      revoked_by: first('revoked_by', by),
+      revoked_reason: first('revoked_reason', reason),
+    })
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/** Writes the time of use unless one has been written since `unlessSince`. */
+export async function touchKey(
+  executor: Executor,
+  id: string,
+  at: string,
+  unlessSince: string,
+): Promise<void> {
+  await executor
+    .updateTable('api_keys')
+    .set({ last_used_at: at })
+    .where('id', '=', id)
+    .where(eb => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', unlessSince)]))
+    .execute()
+}

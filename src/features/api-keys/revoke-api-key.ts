@@ -1,0 +1,16 @@
+// A revoked key is refused from the next request on. It may be said twice; the first time counts.
+import { notFound } from '../../kernel/errors.ts'
+import type { Caller } from '../../kernel/http/caller.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { revokeKey } from './repository.ts'
+
+export async function revokeApiKey(
+  { db, clock }: Kernel,
+  caller: Caller,
+  userId: string,
+  keyId: string,
+  reason: string | null,
+): Promise<void> {
+  const revocation = { at: clock.now().toISOString(), by: caller.sub, reason }
+  if (!(await revokeKey(db, userId, keyId, revocation))) throw notFound()
+}

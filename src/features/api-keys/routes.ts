@@ -1,0 +1,157 @@
+// /api/v1/users/:user_id/api_keys. For the user itself and for a platform_admin; anyone else finds nothing here.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { notFound } from '../../kernel/errors.ts'
+import { type Caller, callerOf } from '../../kernel/http/caller.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
+import { Many, One, Query } from '../../kernel/http/words.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { type CreatedKey, createApiKey } from './create-api-key.ts'
+import { isActive } from './key-expiry.ts'
+import { mayManageKeysOf } from './key-rights.ts'
+import { findKey, listKeys, type ShownKey } from './repository.ts'
+import { revokeApiKey } from './revoke-api-key.ts'
+import { rotateApiKey } from './rotate-api-key.ts'
+import {
+  ApiKey,
+  CreateBody,
+  CreatedApiKey,
+  KeyParams,
+  RevokeBody,
+  RotateBody,
+  UserParams,
+} from './schemas.ts'
+
+const config = { guard: 'caller' } as const
+const creates = { ...config, idempotent: true } as const
+const tags = ['API keys']
+const base = '/api/v1/users/:user_id/api_keys'
+const WARNING = 'Keep this key now: it is not stored and cannot be shown again.'
+
+/** Another user's keys and a user nobody knows look the same. */
+function managerOf(request: FastifyRequest<{ Params: { user_id: string } }>): Caller {
+  const caller = callerOf(request)
+  if (!mayManageKeysOf(caller, request.params.user_id)) throw notFound()
+  return caller
+}
+
+function created(reply: FastifyReply, { raw, row }: CreatedKey) {
+  const { id, key_prefix, user_id, description, created_at, expires_at } = row
+  reply
+    .code(201)
+    .header('location', `/api/v1/users/${encodeURIComponent(user_id)}/api_keys/${id}`)
+    .header('cache-control', 'no-store')
+  const key = { api_key: raw, key_id: id, key_prefix, user_id, description, created_at, expires_at }
+  return { data: { ...key, warning: WARNING } }
+}
+
+export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+  const cursors = cursorOf('api_keys', ['uuid'])
+  const shown = (key: ShownKey) => ({ ...key, is_active: isActive(key, kernel.clock.now()) })
+
+  return async app => {
+    app.get(
+      base,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List a user’s API keys',
+          description: 'Newest first, revoked and expired ones too.',
+          params: UserParams,
+          querystring: Query(PageQuery),
+          response: { 200: Many(ApiKey) },
+        },
+      },
+      async (request, reply) => {
+        managerOf(request)
+        const { limit, cursor } = request.query
+        const before = cursors.read(cursor)?.[0] as string | undefined
+        const rows = await listKeys(kernel.db, request.params.user_id, limit + 1, before ?? null)
+        return withNextLink(
+          request,
+          reply,
+          cursors.page(rows.map(shown), limit, key => [key.id]),
+        )
+      },
+    )
+
+    app.post(
+      base,
+      {
+        config: creates,
+        schema: {
+          tags,
+          summary: 'Make an API key',
+          description:
+            'The key acts as its user, with the tenant and roles of the token it is made with. One that a platform_admin makes for another user acts in one tenant and has no role. An API key makes no keys: 403.',
+          params: UserParams,
+          body: CreateBody,
+          response: { 201: One(CreatedApiKey) },
+        },
+      },
+      async (request, reply) => {
+        const caller = managerOf(request)
+        const key = await createApiKey(kernel, caller, request.params.user_id, request.body ?? {})
+        return created(reply, key)
+      },
+    )
+
+    app.get(
+      `${base}/:key_id`,
+      {
+        config,
+        schema: { tags, summary: 'Show an API key', params: KeyParams, response: { 200: One(ApiKey) } },
+      },
+      async request => {
+        managerOf(request)
+        const key = await findKey(kernel.db, request.params.user_id, request.params.key_id)
+        if (!key) throw notFound()
+        return { data: shown(key) }
+      },
+    )
+
+    app.delete(
+      `${base}/:key_id`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Revoke an API key',
+          description: 'It is refused from the next request on. Revoking twice is no error.',
+          params: KeyParams,
+          body: RevokeBody,
+          response: { 204: Type.Null({ description: 'The key is revoked.' }) },
+        },
+      },
+      async (request, reply) => {
+        const caller = managerOf(request)
+        const { user_id, key_id } = request.params
+        await revokeApiKey(kernel, caller, user_id, key_id, request.body?.reason ?? null)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      `${base}/:key_id/rotate`,
+      {
+        config: creates,
+        schema: {
+          tags,
+          summary: 'Rotate an API key',
+          description:
+            'Makes a new key with the rights of the old one, which lives on for `grace_seconds`. 409 `already_rotated` or `key_not_active`; 403 when the key may do more than your token.',
+          params: KeyParams,
+          body: RotateBody,
+          response: { 201: One(CreatedApiKey) },
+        },
+      },
+      async (request, reply) => {
+        const caller = managerOf(request)
+        const { user_id, key_id } = request.params
+        return created(reply, await rotateApiKey(kernel, caller, user_id, key_id, request.body ?? {}))
+      },
+    )
+  }
+}

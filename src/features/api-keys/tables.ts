@@ -1,0 +1,27 @@
+// Rows of the API keys.
+
+export interface ApiKeyRow {
+  id: string
+  user_id: string
+  /** What the key acts as. */
+  tenant_id: string | null
+  roles: string[]
+  key_prefix: string
+  key_hash: string
+  description: string | null
+  /** The key that this one was made to replace. */
+  replaces: string | null
+  created_at: string
+  created_by: string
+  last_used_at: string | null
+  expires_at: string | null
+  revoked_at: string | null
+  revoked_by: string | null
+  revoked_reason: string | null
+}
+
+declare module '../../kernel/db/tables.ts' {
+  interface Tables {
+    api_keys: ApiKeyRow
+  }
+}

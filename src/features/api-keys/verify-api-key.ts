@@ -1,0 +1,47 @@
+// Is this API key good, and who is it? Asked of the database at every request, so that revocation and expiry take
+// effect at the next one; but only for a key whose checksum is right.
+import { type Caller, PLATFORM_ADMIN } from '../../kernel/http/caller.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { isActive } from './key-expiry.ts'
+import { isHashOf, prefixOf } from './key-format.ts'
+import { findByPrefix, type PresentedKey, touchKey } from './repository.ts'
+
+export interface ApiKeyVerifier {
+  /** The caller a key stands for; null when it is not good. */
+  verify(raw: string): Promise<Caller | null>
+  /** Resolves when every use seen so far has been written down. */
+  settled(): Promise<void>
+}
+
+const WRITTEN_EVERY_MS = 60_000
+
+export function apiKeyVerifier(kernel: Kernel): ApiKeyVerifier {
+  const writing = new Map<string, Promise<void>>()
+
+  /** Beside the request, which does not wait for it; one write at a time for each key. */
+  function noteUse({ id, last_used_at }: PresentedKey, now: Date): void {
+    const due = new Date(now.getTime() - WRITTEN_EVERY_MS)
+    if (writing.has(id) || (last_used_at !== null && Date.parse(last_used_at) > due.getTime())) return
+    const write = touchKey(kernel.db, id, now.toISOString(), due.toISOString())
+      .catch(error => kernel.log.warn({ err: error, key_id: id }, 'the use of an API key was not recorded'))
+      .finally(() => writing.delete(id))
+    writing.set(id, write)
+  }
+
+  return {
+    async verify(raw) {
+      const prefix = prefixOf(raw)
+      if (prefix === null) return null
+      const key = await findByPrefix(kernel.engine, prefix)
+      if (!key || !isHashOf(key.key_hash, raw)) return null
+      const now = kernel.clock.now()
+      if (!isActive(key, now)) return null
+      noteUse(key, now)
+      const { user_id: sub, tenant_id: tenantId, roles } = key
+      return { sub, tenantId, roles, platformAdmin: roles.includes(PLATFORM_ADMIN), via: 'api_key' }
+    },
+    async settled() {
+      await Promise.all(writing.values())
+    },
+  }
+}

@@ -1,0 +1,123 @@
+// The pure rules of API keys: format, rights and lifetimes.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  expiryAfterGrace,
+  expiryFrom,
+  isActive,
+  sameLifetime,
+} from '../../src/features/api-keys/key-expiry.ts'
+import { hashKey, isHashOf, newKey, prefixOf } from '../../src/features/api-keys/key-format.ts'
+import { covers, rightsFor } from '../../src/features/api-keys/key-rights.ts'
+import type { Caller } from '../../src/kernel/http/caller.ts'
+
+const now = new Date('2026-11-15T12:00:00.000Z')
+
+test('a key reads cops_<8>_<43>_<6> in base62, is found by its prefix and stored as a SHA-256', () => {
+  for (let i = 0; i < 1_000; i++) {
+    const { raw, prefix, hash } = newKey()
+    assert.match(raw, /^cops_[0-9A-Za-z]{8}_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/)
+    assert.equal(prefixOf(raw), prefix)
+    assert.equal(raw.slice(5, 13), prefix)
+    assert.match(hash, /^[0-9a-f]{64}$/)
+    assert.ok(isHashOf(hash, raw))
+  }
+})
+
+test('every character of base62 is as likely as any other', () => {
+  const counts = new Map<string, number>()
+  const keys = 4_000
+  for (let i = 0; i < keys; i++) {
+    for (const char of newKey().raw.slice(14, 57)) counts.set(char, (counts.get(char) ?? 0) + 1)
+  }
+  assert.equal(counts.size, 62)
+  const expected = (keys * 43) / 62
+  let chiSquared = 0
+  for (const count of counts.values()) chiSquared += (count - expected) ** 2 / expected
+  // 61 degrees of freedom: beyond 150 once in 10^8 runs. A modulo of a byte would give about 1,900.
+  assert.ok(chiSquared < 150, `chi-squared ${chiSquared}`)
+})
+
+test('no key with one changed character, of any class and in any place, passes the checksum', () => {
+  const { raw } = newKey()
+  const changed = fc.tuple(fc.nat(raw.length - 1), fc.constantFrom(...'0189AMZamz_-. ~é\0'))
+  fc.assert(
+    fc.property(changed, ([at, char]) => {
+      fc.pre(raw[at] !== char)
+      assert.equal(prefixOf(raw.slice(0, at) + char + raw.slice(at + 1)), null)
+    }),
+    { numRuns: 5_000 },
+  )
+})
+
+test('a hash fits its own key alone, and a damaged hash fits none', () => {
+  const [one, two] = [newKey(), newKey()]
+  assert.ok(!isHashOf(one.hash, two.raw))
+  assert.ok(!isHashOf('', one.raw))
+  assert.ok(!isHashOf(hashKey(one.raw).slice(2), one.raw))
+})
+
+test('a key is active until the very moment it expires, and never when revoked', () => {
+  assert.ok(isActive({ expires_at: null, revoked_at: null }, now))
+  assert.ok(isActive({ expires_at: '2026-11-15T12:00:00.001Z', revoked_at: null }, now))
+  assert.ok(!isActive({ expires_at: '2026-11-15T12:00:00.000Z', revoked_at: null }, now))
+  assert.ok(!isActive({ expires_at: null, revoked_at: '2026-11-15T12:00:00.000Z' }, now))
+})
+
+test('an expiry is a time in the future, brought to UTC', () => {
+  assert.equal(expiryFrom('2026-11-15T14:00:00+01:00', now), '2026-11-15T13:00:00.000Z')
+  for (const bad of [
+    '2026-11-15T12:00:00Z',
+    '2026-11-15T13:00:00+01:00',
+    '1999-01-01T00:00:00Z',
+    '2026-12-31T23:59:60Z',
+    '9999-12-31T23:59:59-12:00',
+    'soon',
+  ]) {
+    assert.equal(expiryFrom(bad, now), null, bad)
+  }
+})
+
+test('a grace never lengthens a life, and a successor lives as long as the old key was to', () => {
+  const key = (expires_at: string | null) => ({
+    created_at: '2026-11-01T00:00:00.000Z',
+    expires_at,
+    revoked_at: null,
+  })
+  assert.equal(expiryAfterGrace(key(null), 0, now), now.toISOString())
+  assert.equal(expiryAfterGrace(key(null), 3600, now), '2026-11-15T13:00:00.000Z')
+  assert.equal(expiryAfterGrace(key('2026-11-15T12:30:00.000Z'), 3600, now), '2026-11-15T12:30:00.000Z')
+  assert.equal(sameLifetime(key(null), now), null)
+  assert.equal(sameLifetime(key('2026-11-20T00:00:00.000Z'), now), '2026-12-04T12:00:00.000Z')
+})
+
+const caller = (sub: string, tenantId: string | null, ...roles: string[]): Caller => ({
+  sub,
+  tenantId,
+  roles,
+  platformAdmin: roles.includes('platform_admin'),
+  via: 'token',
+})
+
+test('whatever key a caller can make or rotate, it may do no more than the caller', () => {
+  const name = fc.constantFrom('u1', 'u2')
+  const tenant = fc.constantFrom('t1', 't2', null)
+  const roles = fc.subarray(['member', 'billing', 'platform_admin'])
+  fc.assert(
+    fc.property(name, tenant, roles, name, (sub, tenantId, held, userId) => {
+      const maker = caller(sub, tenantId, ...held)
+      fc.pre(maker.platformAdmin || (tenantId !== null && sub === userId))
+      const rights = rightsFor(maker, userId, undefined)
+      if (rights === null) return assert.ok(sub !== userId && tenantId === null)
+      assert.ok(covers(maker, rights))
+      assert.ok(!rights.roles.includes('platform_admin') || sub === userId)
+      assert.ok(rights.tenant_id !== null || rights.roles.includes('platform_admin'))
+    }),
+  )
+  const demoted = caller('u1', 't1', 'member')
+  assert.ok(covers(demoted, { tenant_id: 't1', roles: ['member'] }))
+  assert.ok(!covers(demoted, { tenant_id: 't1', roles: ['member', 'billing'] }))
+  assert.ok(!covers(demoted, { tenant_id: 't2', roles: [] }))
+  assert.ok(!covers(demoted, { tenant_id: null, roles: ['platform_admin'] }))
+})
