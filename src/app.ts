@@ -16,6 +16,7 @@ import { sessionRoutes } from './features/session/index.ts'
 import { AppError, notFound } from './kernel/errors.ts'
 import type { Door } from './kernel/http/authenticate.ts'
 import { authenticate } from './kernel/http/authenticate.ts'
+import { buildSerializer } from './kernel/http/compiled-once.ts'
 import { installGuards } from './kernel/http/guards.ts'
 import { installIdempotency } from './kernel/http/idempotency.ts'
 import { installOpenapi } from './kernel/http/openapi.ts'
@@ -61,6 +62,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
     requestIdHeader: false,
     genReqId: request => requestId(request.headers['x-request-id']),
+    schemaController: { compilersFactory: { buildSerializer } },
     routerOptions: { maxParamLength: 1024 },
     frameworkErrors: (error, request, reply) => {
       // An address that cannot be read is an unknown path: strangers are not told even that.
@@ -74,7 +76,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
 
   // First of all: routes that plugins add keep the error handler that stands when they are added.
   app.setErrorHandler(answer)
-  app.setValidatorCompiler(validatorCompiler())
+  app.setValidatorCompiler(validatorCompiler)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     'application/json',

@@ -138,12 +138,15 @@ async function emptiedPglite(): Promise<Engine> {
     const rows = await session.query(
       `select format('%I.%I', schemaname, tablename) as name from pg_tables
        where (schemaname = 'public' and tablename <> 'schema_migrations')
-          or (schemaname = 'pgboss' and tablename in ('job', 'job_common', 'schedule', 'warning'))`,
+          or (schemaname = 'pgboss' and tablename in ('job', 'schedule', 'warning'))`,
     )
-    // Append-only tables refuse to be emptied; a replica's session does not fire their triggers.
-    await session.query('set session_replication_role = replica')
-    await session.query(`truncate ${rows.map(row => row.name).join(', ')} cascade`)
-    await session.query('set session_replication_role = default')
+    // Deleting a few rows is far quicker than truncating thirty tables. A replica's session fires neither the triggers of
+    // append-only tables nor those of foreign keys.
+    const empty = rows.map(row => `delete from ${row.name};`).join(' ')
+    await session.script(`set local session_replication_role = replica; ${empty}`, {
+      text: 'select 1',
+      values: [],
+    })
   })
   // A test may have replaced a member to simulate a fault; the next one gets them as they were.
   return { ...engine }

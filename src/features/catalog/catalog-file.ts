@@ -36,12 +36,12 @@ const CatalogDocument = Body({
   resource_prices: Type.Array(AddPriceBody, { default: [] }),
 })
 
-const validate = validatorCompiler()({
+const validate = validatorCompiler({
   schema: CatalogDocument,
   httpPart: 'body',
   method: 'POST',
   url: 'catalog file',
-}) as ReturnType<ReturnType<typeof validatorCompiler>> & { errors?: Parameters<typeof fieldErrors>[0] | null }
+}) as ReturnType<typeof validatorCompiler> & { errors?: Parameters<typeof fieldErrors>[0] | null }
 
 export type ReadCatalog = { catalog: Catalog; faults?: undefined } | { catalog?: undefined; faults: string[] }
 

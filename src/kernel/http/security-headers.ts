@@ -3,17 +3,24 @@
 import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
 import fastify, { type FastifyInstance } from 'fastify'
 
+const decided = new Map<boolean, Promise<Record<string, string>>>()
+
 export async function installSecurityHeaders(app: FastifyInstance, production: boolean): Promise<void> {
-  const headers = await headersOf({
+  if (!decided.has(production)) decided.set(production, decide(production))
+  const headers = await decided.get(production)!
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(headers)
+    done()
+  })
+}
+
+function decide(production: boolean): Promise<Record<string, string>> {
+  return headersOf({
     contentSecurityPolicy: {
       useDefaults: false,
       directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
     },
     hsts: production && { maxAge: 31_536_000, includeSubDomains: true },
-  })
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.headers(headers)
-    done()
   })
 }
 

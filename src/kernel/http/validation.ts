@@ -1,10 +1,11 @@
 // Schemas to validators. Bodies are taken literally: no `12` for `"12"`, no null for an empty string, no extra field
 // dropped in silence. Query strings are text by nature, so there numbers and booleans are read from it.
-import { Ajv, type ErrorObject, type Options } from 'ajv'
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { FieldError } from '../errors.ts'
+import { once } from './compiled-once.ts'
 
 const MOST_ERRORS = 20
 
@@ -16,11 +17,15 @@ const base: Options = {
   verbose: false,
 }
 
-export function validatorCompiler(): FastifySchemaCompiler<TSchema> {
-  const literal = formats.default(new Ajv({ ...base, coerceTypes: false }))
-  const fromText = formats.default(new Ajv({ ...base, coerceTypes: 'array' }))
-  return ({ schema, httpPart }) => (httpPart === 'body' ? literal : fromText).compile(schema)
-}
+const literal = formats.default(new Ajv({ ...base, coerceTypes: false }))
+const fromText = formats.default(new Ajv({ ...base, coerceTypes: 'array' }))
+const literalOnce = once<ValidateFunction>()
+const fromTextOnce = once<ValidateFunction>()
+
+export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =>
+  httpPart === 'body'
+    ? literalOnce(schema, () => literal.compile(schema))
+    : fromTextOnce(schema, () => fromText.compile(schema))
 
 /** What is wrong, field by field, with pointers a client can follow. */
 export function fieldErrors(errors: FastifySchemaValidationError[], part: string): FieldError[] {

@@ -1,4 +1,5 @@
 // The queue, on the service's own database: send inside the caller's transaction, work, schedule, stop.
+import { isDeepStrictEqual } from 'node:util'
 import { fromKysely, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Static, TSchema } from 'typebox'
@@ -80,16 +81,20 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   return {
     async start() {
       await boss.start()
-      await boss.createQueue(DEAD_LETTERS, deadLetterOptions)
+      // What is there as it should be is left alone: most starts change nothing.
+      const standing = new Map((await boss.getQueues()).map(queue => [queue.name, queue]))
+      if (!standing.has(DEAD_LETTERS)) await boss.createQueue(DEAD_LETTERS, deadLetterOptions)
       for (const name of QUEUE_NAMES) {
         const { policy, ...changeable } = queueOptions(name)
-        await boss.createQueue(name, { policy, ...changeable })
-        await boss.updateQueue(name, changeable)
+        const queue = standing.get(name)
+        if (!queue) await boss.createQueue(name, { policy, ...changeable })
+        else if (!isDeepStrictEqual({ ...queue, ...changeable }, queue))
+          await boss.updateQueue(name, changeable)
       }
       // pg-boss looks a queue up through its own connection at its first use. Inside a transaction on PGlite's one
-      // connection that look-up would wait for ever, so every queue is looked up now.
+      // connection that look-up would wait for ever, so every queue that was not there yet is looked up now.
       for (const name of [...QUEUE_NAMES, DEAD_LETTERS]) {
-        await boss.findJobs(name, { id: '00000000-0000-0000-0000-000000000000' })
+        if (!standing.has(name)) await boss.findJobs(name, { id: '00000000-0000-0000-0000-000000000000' })
       }
     },
 
