@@ -5,10 +5,10 @@ import { isUuid } from '../../kernel/ids.ts'
 
 export interface SeenResource {
   provider_id: string
-  name: string
-  region: string | null
-  status: string | null
-  /** Absent when the answer said nothing about tags. */
+  /** This and the next three: absent when the answer said nothing about it. */
+  name?: string
+  region?: string | null
+  status?: string | null
   tags?: string[]
   attrs: Record<string, unknown>
   fingerprint: string

@@ -1,12 +1,21 @@
 // What is known of some resources and what was seen of them, turned into what is to be written. Pure: the seed's
-// lifecycle table, but for strikes, which need a whole listing (strike-unseen.ts).
+// lifecycle table, but for strikes, which need a whole listing (write-resources.ts).
 import { same } from './same.ts'
 import { deploymentOfTags, type SeenResource } from './seen-resource.ts'
 import type { Changes, CloudResourceRow } from './tables.ts'
 
 export type KnownResource = Pick<
   CloudResourceRow,
-  'id' | 'provider_id' | 'name' | 'region' | 'status' | 'tags' | 'attrs' | 'deployment_id' | 'deleted_at'
+  | 'id'
+  | 'provider_id'
+  | 'name'
+  | 'region'
+  | 'status'
+  | 'tags'
+  | 'attrs'
+  | 'deployment_id'
+  | 'deleted_at'
+  | 'last_seen_at'
 >
 
 export interface Insert extends Required<SeenResource> {
@@ -34,8 +43,7 @@ export function planSweep(known: KnownResource[], seen: SeenResource[]): SweepPl
   for (const resource of seen) {
     const row = byId.get(resource.provider_id)
     if (!row) {
-      const deployment_id = deploymentOfTags(resource.tags) ?? null
-      plan.inserts.push({ ...resource, tags: resource.tags ?? [], deployment_id })
+      plan.inserts.push(merged(unknown(resource), resource))
       continue
     }
     const next = merged(row, resource)
@@ -47,14 +55,30 @@ export function planSweep(known: KnownResource[], seen: SeenResource[]): SweepPl
   return plan
 }
 
+type Fields = Pick<KnownResource, 'name' | 'region' | 'status' | 'tags' | 'attrs' | 'deployment_id'>
+
+/** What stands for the fields of a new resource that the answer lacks. */
+const unknown = ({ provider_id }: SeenResource): Fields => ({
+  name: provider_id,
+  region: null,
+  status: null,
+  tags: [],
+  attrs: {},
+  deployment_id: null,
+})
+
 /** A field that the answer lacks (a token without a side scope) is not a change: what is known stays. */
-function merged(row: KnownResource, seen: SeenResource): Insert {
+function merged(known: Fields, seen: SeenResource): Insert {
   const tied = deploymentOfTags(seen.tags)
   return {
-    ...seen,
-    tags: seen.tags ?? row.tags,
-    attrs: { ...row.attrs, ...seen.attrs },
-    deployment_id: tied === undefined ? row.deployment_id : tied,
+    provider_id: seen.provider_id,
+    name: seen.name ?? known.name,
+    region: seen.region === undefined ? known.region : seen.region,
+    status: seen.status === undefined ? known.status : seen.status,
+    tags: seen.tags ?? known.tags,
+    attrs: { ...known.attrs, ...seen.attrs },
+    fingerprint: seen.fingerprint,
+    deployment_id: tied === undefined ? known.deployment_id : tied,
   }
 }
 

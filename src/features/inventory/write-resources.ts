@@ -61,7 +61,7 @@ async function touchUnchanged(
 
 async function lockKnown(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<KnownResource[]> {
   const { rows } = await sql<KnownResource>`
-    select id, provider_id, name, region, status, tags, attrs, deployment_id, deleted_at from cloud_resources
+    select id, provider_id, name, region, status, tags, attrs, deployment_id, deleted_at, last_seen_at from cloud_resources
     where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${seen.map(row => row.provider_id)}::text[])
     order by provider_id for update`.execute(tx)
   return rows
