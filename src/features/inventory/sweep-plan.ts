@@ -37,7 +37,8 @@ export interface SweepPlan {
   touches: { id: string; fingerprint: string }[]
 }
 
-export function planSweep(known: KnownResource[], seen: SeenResource[]): SweepPlan {
+/** `at` is when the provider was asked for what was seen. */
+export function planSweep(known: KnownResource[], seen: SeenResource[], at: string): SweepPlan {
   const byId = new Map(known.map(row => [row.provider_id, row]))
   const plan: SweepPlan = { inserts: [], updates: [], touches: [] }
   for (const resource of seen) {
@@ -46,6 +47,7 @@ export function planSweep(known: KnownResource[], seen: SeenResource[]): SweepPl
       plan.inserts.push(merged(unknown(resource), resource))
       continue
     }
+    if (isOlderNews(row, at)) continue
     const next = merged(row, resource)
     const changes = changesBetween(row, next)
     if (row.deleted_at !== null) plan.updates.push({ ...next, id: row.id, event: 'restored', changes })
@@ -53,6 +55,18 @@ export function planSweep(known: KnownResource[], seen: SeenResource[]): SweepPl
     else plan.touches.push({ id: row.id, fingerprint: resource.fingerprint })
   }
   return plan
+}
+
+/** No answer waits this long to be written; a row seen that much later was dated by a clock gone wrong. */
+const OLDEST_NEWS_MS = 3_600_000
+
+/**
+ * A page of a sweep may be written after a refresh that asked later, or the other way round. What was asked for
+ * earlier must not undo what was seen later: the same change would be told twice.
+ */
+function isOlderNews(row: KnownResource, at: string): boolean {
+  const later = Date.parse(row.last_seen_at) - Date.parse(at)
+  return later > 0 && later < OLDEST_NEWS_MS
 }
 
 type Fields = Pick<KnownResource, 'name' | 'region' | 'status' | 'tags' | 'attrs' | 'deployment_id'>

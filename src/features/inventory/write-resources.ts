@@ -27,7 +27,7 @@ export async function writeSeen(tx: Executor, sighting: Sighting, seen: SeenReso
   let rest = await touchUnchanged(tx, sighting, seen)
   // Whoever inserts the same resource at the same moment (a saga) wins; what is left is then known. Twice is enough.
   for (let round = 0; rest.length > 0 && round < 3; round++) {
-    const plan = planSweep(await lockKnown(tx, sighting.kind, rest), rest)
+    const plan = planSweep(await lockKnown(tx, sighting.kind, rest), rest, sighting.at)
     await touch(tx, sighting, plan.touches)
     await update(tx, sighting, plan.updates)
     const inserted = new Set(await insert(tx, sighting, plan.inserts))

@@ -12,6 +12,7 @@ import {
 import { type KnownResource, planSweep } from '../../../src/features/inventory/sweep-plan.ts'
 import type { MappedItem } from '../../../src/integrations/digitalocean/index.ts'
 
+const NOW = '2026-11-15T12:15:00.000Z'
 const DEPLOYMENT = '0199d2a8-1111-7000-8000-000000000001'
 
 const item: MappedItem = {
@@ -43,7 +44,7 @@ const parsed = (text: string) => JSON.parse(text) as Record<string, unknown>
 
 /** The one thing planned for the one resource: its event, or that it was touched. */
 function planned(row: KnownResource | null, now: SeenResource) {
-  const { inserts, updates, touches } = planSweep(row ? [row] : [], [now])
+  const { inserts, updates, touches } = planSweep(row ? [row] : [], [now], NOW)
   assert.equal(inserts.length + updates.length + touches.length, 1)
   if (inserts[0]) return { event: 'discovered', changes: null, row: inserts[0] }
   if (updates[0]) return { event: updates[0].event, changes: updates[0].changes, row: updates[0] }
@@ -78,7 +79,9 @@ describe('the lifecycle table, but for strikes', () => {
 
   test('present, seen unchanged: touched, with the fingerprint of this answer', () => {
     const now = seen()
-    assert.deepEqual(planSweep([known()], [now]).touches, [{ id: known().id, fingerprint: now.fingerprint }])
+    assert.deepEqual(planSweep([known()], [now], NOW).touches, [
+      { id: known().id, fingerprint: now.fingerprint },
+    ])
   })
 
   test('deleted, seen again unchanged: restored, and nothing is said to have changed', () => {
@@ -102,7 +105,7 @@ describe('the lifecycle table, but for strikes', () => {
     const now = ['1', '2', '3', '4'].map(provider_id =>
       seen({ provider_id, ...(provider_id === '2' && { status: 'off' }) }),
     )
-    const plan = planSweep(rows, now)
+    const plan = planSweep(rows, now, NOW)
     assert.deepEqual(
       plan.touches.map(t => t.id),
       [known().id],
@@ -118,6 +121,24 @@ describe('the lifecycle table, but for strikes', () => {
       plan.inserts.map(i => i.provider_id),
       ['4'],
     )
+  })
+})
+
+describe('an answer asked for before the row was last seen', () => {
+  const off = seen({ status: 'off' })
+  const events = (last_seen_at: string) => planSweep([known({ last_seen_at })], [off], NOW).updates.length
+
+  test('is older news and changes nothing', () => {
+    assert.equal(events('2026-11-15T12:15:00.001Z'), 0)
+  })
+
+  test('counts when it was asked for at the same moment or later', () => {
+    assert.equal(events(NOW), 1)
+    assert.equal(events('2026-11-15T12:14:59.999Z'), 1)
+  })
+
+  test('counts as well when the row’s time can only be a clock gone wrong', () => {
+    assert.equal(events('2099-01-01T00:00:00.000Z'), 1)
   })
 })
 
