@@ -1,11 +1,16 @@
 // Sweeping in tests: everything through the API and the real queue, or one kind directly.
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { replaceMembers, upsertProjects } from '../../src/features/inventory/project-repository.ts'
 import { refreshResource } from '../../src/features/inventory/refresh-resource.ts'
+import { seenResource } from '../../src/features/inventory/seen-resource.ts'
 import { syncKind } from '../../src/features/inventory/sync-kind.ts'
 import { syncProjects } from '../../src/features/inventory/sync-projects.ts'
 import type { SyncRunRow } from '../../src/features/inventory/tables.ts'
-import type { Kind } from '../../src/integrations/digitalocean/index.ts'
+import { writeSeen } from '../../src/features/inventory/write-resources.ts'
+import type { Kind, MappedItem } from '../../src/integrations/digitalocean/index.ts'
+import { transaction } from '../../src/kernel/db/transaction.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { eventually } from './eventually.ts'
 import { type Bundle, silentLog } from './setup.ts'
@@ -101,3 +106,42 @@ export const doneBy = ({ inserted, updated, struck, deleted, restored, held }: S
 })
 
 export const NOTHING_DONE = { inserted: 0, updated: 0, struck: 0, deleted: 0, restored: 0, held: 0 }
+
+export type Shown = Partial<MappedItem> & { provider_id: string }
+
+/** A resource as the provider client maps it, with what a test does not care about filled in. */
+export const shown = (kind: Kind, item: Shown): MappedItem => ({
+  kind,
+  name: `${kind}-${item.provider_id}`,
+  region: 'nyc3',
+  status: 'active',
+  tags: [],
+  attrs: {},
+  urn: null,
+  ...item,
+})
+
+/** A second later: these resources are seen, without a provider behind them. */
+export function see({ ctx, clock }: Bundle, kind: Kind, items: Shown[]) {
+  clock.advance(1_000)
+  const sighting = { kind, at: clock.now().toISOString(), actor: 'sync:test' }
+  const seen = items.map(item => seenResource(shown(kind, item)))
+  return transaction(ctx.db, tx => writeSeen(tx, sighting, seen))
+}
+
+/** A project with its tenant, and what it holds; returns its id. */
+export async function haveProject(
+  { ctx, clock }: Bundle,
+  name: string,
+  tenantId: string | null,
+  holds: [Kind, string][] = [],
+): Promise<string> {
+  const project = { provider_id: name, name, description: null, is_default: false }
+  await upsertProjects(ctx.db, [project], clock.now().toISOString(), 'platform')
+  const members = holds.map(([kind, provider_id]) => ({ kind, provider_id }))
+  await replaceMembers(ctx.db, name, members, true)
+  const { rows } = await sql<{ id: string }>`
+    update cloud_projects set tenant_id = ${tenantId}, purpose = ${tenantId ? 'tenant' : 'unassigned'}
+    where provider_id = ${name} returning id`.execute(ctx.db)
+  return rows[0]!.id
+}
