@@ -376,7 +376,7 @@ test('a write that is rolled back leaves neither row nor event', async t => {
   const sighting = { kind: 'droplet', at: bundle.clock.now().toISOString(), actor: 'x' } as const
   await assert.rejects(
     db.transaction().execute(async tx => {
-      assert.equal((await writeSeen(tx, sighting, [resource])).inserted, 1)
+      assert.equal((await writeSeen(tx, sighting, resource)).inserted, 1)
       throw new Error('no')
     }),
   )

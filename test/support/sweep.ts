@@ -8,9 +8,8 @@ import { seenResource } from '../../src/features/inventory/seen-resource.ts'
 import { syncKind } from '../../src/features/inventory/sync-kind.ts'
 import { syncProjects } from '../../src/features/inventory/sync-projects.ts'
 import type { SyncRunRow } from '../../src/features/inventory/tables.ts'
-import { writeSeen } from '../../src/features/inventory/write-resources.ts'
+import { writeAllSeen } from '../../src/features/inventory/write-resources.ts'
 import type { Kind, MappedItem } from '../../src/integrations/digitalocean/index.ts'
-import { transaction } from '../../src/kernel/db/transaction.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { eventually } from './eventually.ts'
 import { type Bundle, silentLog } from './setup.ts'
@@ -126,7 +125,7 @@ export function see({ ctx, clock }: Bundle, kind: Kind, items: Shown[]) {
   clock.advance(1_000)
   const sighting = { kind, at: clock.now().toISOString(), actor: 'sync:test' }
   const seen = items.map(item => seenResource(shown(kind, item)))
-  return transaction(ctx.db, tx => writeSeen(tx, sighting, seen))
+  return writeAllSeen(ctx.db, sighting, seen)
 }
 
 /** A project with its tenant, and what it holds; returns its id. */

@@ -16,6 +16,6 @@ export async function refreshResource(
   const raw = await provider.get(kind, providerId, { signal })
   if (!raw) return 'absent'
   const item = mapItem(kind, raw)
-  await transaction(db, tx => writeSeen(tx, sighting, [seenResource(item)]))
+  await transaction(db, tx => writeSeen(tx, sighting, seenResource(item)))
   return isInMotion(kind, item) ? 'moving' : 'still'
 }

@@ -19,7 +19,7 @@ import {
   startRun,
 } from './sync-run-repository.ts'
 import type { RunStatus } from './tables.ts'
-import { strikeUnseen, writeSeen } from './write-resources.ts'
+import { strikeUnseen, writeAllSeen } from './write-resources.ts'
 
 const ROWS_A_BATCH = 2_000
 
@@ -84,7 +84,7 @@ async function sweep(
   const flush = async () => {
     const rows = batch
     batch = []
-    const written = await transaction(db, tx => writeSeen(tx, { kind, at: askedAt, actor }, rows))
+    const written = await writeAllSeen(db, { kind, at: askedAt, actor }, rows)
     progress.inserted += written.inserted
     progress.updated += written.updated
     progress.restored += written.restored
