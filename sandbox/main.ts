@@ -5,6 +5,7 @@ import { createSandboxFinance } from './finance/server.ts'
 import { createSandboxProvider, SANDBOX_TOKEN } from './provider/server.ts'
 import type { World } from './world/world.ts'
 
+export { generated } from './world/generated.ts'
 export { SANDBOX_TOKEN }
 
 /** The one method of a pino logger that is needed here. */

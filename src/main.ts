@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { type Command, CommandError, EXIT } from './commands/command.ts'
 import { config } from './commands/config.ts'
 import { migrate } from './commands/migrate.ts'
+import { sandbox } from './commands/sandbox.ts'
 import { api, serve, worker } from './commands/serve.ts'
 import { tasks } from './commands/tasks.ts'
 import { paint, print } from './commands/terminal.ts'
@@ -11,7 +12,7 @@ import { ConfigError } from './config.ts'
 import { FolderLockedError } from './kernel/db/folder-lock.ts'
 import { VERSION } from './version.ts'
 
-const commands: Record<string, Command> = { serve, api, worker, migrate, config, token, tasks }
+const commands: Record<string, Command> = { serve, api, worker, migrate, config, token, tasks, sandbox }
 
 try {
   await main(process.argv.slice(2))

@@ -8,7 +8,7 @@ import { type Drain, installDrain } from './kernel/http/drain.ts'
 import { createLog } from './kernel/log.ts'
 import { buildManagement } from './management.ts'
 import { surround } from './sandbox.ts'
-import { registerTasks, startWorker } from './worker.ts'
+import { registerTasks, startFirstSweep, startWorker } from './worker.ts'
 
 export interface Running {
   ctx: Context
@@ -57,7 +57,10 @@ export async function start(given: Config, parts: Parts): Promise<Running> {
       port: config.MANAGEMENT_PORT,
       listenTextResolver: address => `management listens at ${address}`,
     })
-    if (parts.worker) await startWorker(ctx)
+    if (parts.worker) {
+      await startWorker(ctx)
+      await startFirstSweep(ctx)
+    }
     ctx.log.info({ url, management_url: managementUrl, engine: ctx.engine.kind, ...parts }, 'started')
     return { ctx, url, managementUrl, sandboxUrl: surroundings.sandboxUrl, stop }
   } catch (error) {

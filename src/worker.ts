@@ -1,7 +1,13 @@
 // Which queue runs which handler, and the cron table (UTC).
 import type { Context } from './context.ts'
 import { inventoryHandlers, resourceSync } from './features/inventory/index.ts'
-import { housekeeping, taskHandlers, taskSchedule, upsertTasks } from './features/scheduled-tasks/index.ts'
+import {
+  housekeeping,
+  requestFirstRun,
+  taskHandlers,
+  taskSchedule,
+  upsertTasks,
+} from './features/scheduled-tasks/index.ts'
 import type { Task } from './kernel/queue/task.ts'
 
 /** Every scheduled task of the service. */
@@ -18,4 +24,9 @@ export async function startWorker(ctx: Context): Promise<void> {
   const tasks = tasksOf(ctx)
   const handlers = [...taskHandlers(ctx, tasks), ...inventoryHandlers(ctx)]
   await ctx.jobs.work(handlers, tasks.map(taskSchedule))
+}
+
+/** A fresh installation mirrors the provider at once instead of at the next quarter past. */
+export async function startFirstSweep(ctx: Context): Promise<void> {
+  if (!ctx.provider.absent) await requestFirstRun(ctx, 'resource_sync')
 }

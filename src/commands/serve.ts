@@ -1,6 +1,6 @@
 // cloudops serve, api, worker
 import { loadConfig } from '../config.ts'
-import { type Parts, start, stopOnSignals } from '../serve.ts'
+import { type Parts, type Running, start, stopOnSignals } from '../serve.ts'
 import type { Command } from './command.ts'
 import { paint, print } from './terminal.ts'
 import { developmentToken } from './token.ts'
@@ -14,7 +14,7 @@ const serveParts = (summary: string, parts: Parts): Command => ({
     const running = await start(config, parts)
     stopOnSignals(running)
     if (config.NODE_ENV !== 'production' && running.url && sources.JWT_SECRET === 'generated') {
-      await welcome(running.url, running.managementUrl, await developmentToken(config))
+      await welcome(running, await developmentToken(config))
     }
   },
 })
@@ -23,15 +23,17 @@ export const serve = serveParts('Run the API and the worker in one process.', { 
 export const api = serveParts('Run the API alone.', { api: true, worker: false })
 export const worker = serveParts('Run the worker alone: jobs and schedules.', { api: false, worker: true })
 
-/** The first thing a newcomer sees: where it is, and a call that works as pasted. */
-async function welcome(url: string, managementUrl: string | undefined, token: string): Promise<void> {
+/** The first thing a newcomer sees: where it is, what is simulated, and a call that works as pasted. */
+async function welcome({ url, managementUrl, sandboxUrl }: Running, token: string): Promise<void> {
   print()
   print(paint('bold', `Cloud Operations Service at ${url}`))
   if (managementUrl) print(`API reference: ${managementUrl}/docs   metrics: ${managementUrl}/metrics`)
-  print(
-    'Started without JWT_SECRET: development secrets were generated in DATA_DIR. A platform_admin token, good for 12 hours:',
-  )
+  if (sandboxUrl)
+    print(
+      paint('yellow', `The provider is SIMULATED, at ${sandboxUrl}. Set DIGITALOCEAN_TOKEN for a real one.`),
+    )
+  print('Development secrets were generated in DATA_DIR. As a platform_admin, for the next 12 hours:')
   print()
-  print(`curl -H 'Authorization: Bearer ${token}' ${url}/api/v1/admin/scheduled_tasks`)
+  print(`curl -H 'Authorization: Bearer ${token}' ${url}/api/v1/inventory`)
   print()
 }

@@ -1,6 +1,7 @@
 // cloudops tasks list, cloudops tasks run NAME [--wait]
 import { type Command, CommandError, usageError } from './command.ts'
 import { type ServiceClient, serviceClient } from './service-client.ts'
+import { followSweep } from './sweep-progress.ts'
 import { paint, print, table } from './terminal.ts'
 
 interface Run {
@@ -60,6 +61,8 @@ async function runNow(client: ServiceClient, name: string, wait: boolean): Promi
     if (run.status !== shown)
       print(`${run.task}: ${paint(run.status === 'failed' ? 'red' : 'green', run.status)}`)
     shown = run.status
+    // The sweep's task only sends its jobs; what they do is followed kind by kind.
+    if (run.status === 'completed' && run.task === 'resource_sync') return followSweep(client, run.id)
     if (run.status === 'completed' || run.status === 'skipped') return
     if (run.status === 'failed')
       throw new CommandError(`${run.task} failed: ${run.error ?? 'no reason was recorded'}`)

@@ -11,6 +11,8 @@ export interface SeenResource {
   status?: string | null
   tags?: string[]
   attrs: Record<string, unknown>
+  /** The deployment its tags tie it to; absent when the tags are not known. */
+  deployment_id?: string | null
   fingerprint: string
 }
 
@@ -30,7 +32,8 @@ export function seenResource(item: MappedItem): SeenResource {
     )
     content = JSON.parse(text)
   }
-  return { provider_id, ...content, fingerprint: hash('sha1', text, 'base64') }
+  const deployment_id = deploymentOfTags(content.tags)
+  return { provider_id, ...content, deployment_id, fingerprint: hash('sha1', text, 'base64') }
 }
 
 const TIE = 'deployment:'

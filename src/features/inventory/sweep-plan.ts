@@ -1,7 +1,7 @@
 // What is known of some resources and what was seen of them, turned into what is to be written. Pure: the seed's
 // lifecycle table, but for strikes, which need a whole listing (write-resources.ts).
 import { same } from './same.ts'
-import { deploymentOfTags, type SeenResource } from './seen-resource.ts'
+import type { SeenResource } from './seen-resource.ts'
 import type { Changes, CloudResourceRow } from './tables.ts'
 
 export type KnownResource = Pick<
@@ -18,9 +18,7 @@ export type KnownResource = Pick<
   | 'last_seen_at'
 >
 
-export interface Insert extends Required<SeenResource> {
-  deployment_id: string | null
-}
+export type Insert = Required<SeenResource>
 
 export interface Update extends Insert {
   id: string
@@ -83,7 +81,6 @@ const unknown = ({ provider_id }: SeenResource): Fields => ({
 
 /** A field that the answer lacks (a token without a side scope) is not a change: what is known stays. */
 function merged(known: Fields, seen: SeenResource): Insert {
-  const tied = deploymentOfTags(seen.tags)
   return {
     provider_id: seen.provider_id,
     name: seen.name ?? known.name,
@@ -92,7 +89,7 @@ function merged(known: Fields, seen: SeenResource): Insert {
     tags: seen.tags ?? known.tags,
     attrs: { ...known.attrs, ...seen.attrs },
     fingerprint: seen.fingerprint,
-    deployment_id: tied === undefined ? known.deployment_id : tied,
+    deployment_id: seen.deployment_id === undefined ? known.deployment_id : seen.deployment_id,
   }
 }
 

@@ -38,7 +38,7 @@ export async function writeAllSeen(db: Executor, sighting: Sighting, seen: SeenR
 
 async function writeOthers(tx: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
   const written: Written = { inserted: 0, updated: 0, restored: 0 }
-  let rest = seen
+  let rest = await withoutUnknownTies(tx, seen)
   if (rest.length > 0) await keepPlaces(tx, sighting.kind, rest)
   // Whoever inserts the same resource at the same moment (a saga) wins; what is left is then known. Twice is enough.
   for (let round = 0; rest.length > 0 && round < 3; round++) {
@@ -74,6 +74,21 @@ async function touchUnchanged(
   if (rows.length === seen.length) return []
   const touched = new Set(rows.map(row => row.n))
   return seen.filter((_, index) => !touched.has(index + 1))
+}
+
+/** A tag may name a deployment that does not exist: then it ties to nothing. */
+async function withoutUnknownTies(tx: Executor, seen: SeenResource[]): Promise<SeenResource[]> {
+  const tied = seen.flatMap(resource => resource.deployment_id ?? [])
+  if (tied.length === 0) return seen
+  const { rows } = await sql<{
+    id: string
+  }>`select id from cloud_deployments where id = any(${tied}::uuid[])`.execute(tx)
+  const existing = new Set(rows.map(row => row.id))
+  return seen.map(resource =>
+    resource.deployment_id && !existing.has(resource.deployment_id)
+      ? { ...resource, deployment_id: null }
+      : resource,
+  )
 }
 
 async function lockKnown(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<KnownResource[]> {

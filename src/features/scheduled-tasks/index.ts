@@ -2,5 +2,6 @@
 export { housekeeping } from './housekeeping.ts'
 export { taskHandlers } from './jobs.ts'
 export { upsertTasks } from './repository.ts'
+export { requestFirstRun } from './request-first-run.ts'
 export { scheduledTaskRoutes } from './routes.ts'
 export { taskSchedule } from './task.ts'

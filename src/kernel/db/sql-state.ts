@@ -38,6 +38,8 @@ export function problemOfDatabaseError(error: unknown): AppError | undefined {
       return conflict('conflict', 'Something this refers to does not exist, or is still referred to.', {
         cause: error,
       })
+    case '55000': // object_not_in_prerequisite_state: rows that the database itself keeps from changing
+      return conflict('conflict', 'This can no longer be changed.', { cause: error })
     case '40001': // serialization_failure
     case '40P01': // deadlock_detected
     case '55P03': // lock_not_available

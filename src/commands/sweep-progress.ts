@@ -1,0 +1,98 @@
+// How a sweep goes, kind by kind: a table that is redrawn on a terminal, a line for each kind that ends elsewhere.
+import { CommandError } from './command.ts'
+import type { ServiceClient } from './service-client.ts'
+import { paint, print, table } from './terminal.ts'
+
+export interface SweptKind {
+  kind: string
+  status: 'running' | 'complete' | 'partial' | 'failed'
+  pages: number
+  seen: number
+  total: number | null
+  inserted: number
+  updated: number
+  struck: number
+  deleted: number
+  restored: number
+  held: number
+  error: string | null
+}
+
+const POLL_MS = 500
+/** Fourteen kinds and the projects. */
+const RUNS_OF_A_SWEEP = 15
+
+export async function followSweep(client: ServiceClient, sweepId: string): Promise<void> {
+  const live = process.stdout.isTTY
+  const started = Date.now()
+  const told = new Set<string>()
+  let drawn = 0
+  for (;;) {
+    const { data: runs } = await client.get<{ data: SweptKind[] }>(
+      `/api/v1/inventory/sync-runs?limit=500&sweep_id=${sweepId}`,
+    )
+    const ended = runs.filter(run => run.status !== 'running')
+    if (live) {
+      if (drawn > 0) process.stdout.write(`\u001b[${drawn}A\u001b[0J`)
+      const picture = draw(runs, Date.now() - started)
+      print(picture)
+      drawn = picture.split('\n').length
+    } else {
+      for (const run of ended.filter(({ kind }) => !told.has(kind))) {
+        told.add(run.kind)
+        print(lineOf(run))
+      }
+    }
+    if (ended.length === RUNS_OF_A_SWEEP) return conclude(ended)
+    await new Promise(resolve => setTimeout(resolve, POLL_MS))
+  }
+}
+
+function draw(runs: SweptKind[], elapsedMs: number): string {
+  const rows = runs
+    .toSorted((a, b) => a.kind.localeCompare(b.kind))
+    .map(run => [
+      run.kind,
+      run.status,
+      String(run.pages),
+      rowsOf(run),
+      String(run.inserted),
+      String(run.updated),
+      String(run.struck),
+      String(run.deleted),
+    ])
+  const done = fractionDone(runs)
+  const left = done > 0 ? `, about ${seconds((elapsedMs / done) * (1 - done))} left` : ''
+  const summary = `${runs.filter(run => run.status !== 'running').length} of ${RUNS_OF_A_SWEEP} swept in ${seconds(elapsedMs)}${done < 1 ? left : ''}`
+  return `${table(['KIND', 'STATUS', 'PAGES', 'ROWS', 'NEW', 'CHANGED', 'STRUCK', 'DELETED'], rows)}\n${paint('bold', summary)}`
+}
+
+/** Kinds that ended count whole, those under way by the rows they have seen. */
+export function fractionDone(runs: SweptKind[]): number {
+  const parts = runs.map(run =>
+    run.status !== 'running' ? 1 : run.total ? Math.min(run.seen / run.total, 1) : 0,
+  )
+  return parts.reduce((sum, part) => sum + part, 0) / RUNS_OF_A_SWEEP
+}
+
+const rowsOf = ({ seen, total }: SweptKind) => (total === null ? String(seen) : `${seen}/${total}`)
+const seconds = (ms: number) => `${Math.round(ms / 1000)} s`
+
+function lineOf(run: SweptKind): string {
+  const counts = `${run.pages} pages, ${rowsOf(run)} rows, ${run.inserted} new, ${run.updated} changed, ${run.restored} restored, ${run.struck} struck, ${run.deleted} deleted`
+  return `${run.kind}: ${run.status} (${counts})${run.error ? `: ${run.error}` : ''}`
+}
+
+function conclude(runs: SweptKind[]): void {
+  const held = runs.filter(run => run.held > 0)
+  for (const { kind, held: count } of held)
+    print(`${kind}: ${count} deletions are held; see /api/v1/inventory/sync-runs`)
+  const incomplete = runs.filter(run => run.status !== 'complete')
+  if (incomplete.length === 0) return
+  const reasons = incomplete.map(
+    ({ kind, status, error }) => `${kind} ${status}: ${error ?? 'no reason was recorded'}`,
+  )
+  throw new CommandError(
+    `${incomplete.length} of ${runs.length} were not swept whole:\n${reasons.map(reason => `  - ${reason}`).join('\n')}`,
+  )
+}

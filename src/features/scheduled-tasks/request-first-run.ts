@@ -1,0 +1,16 @@
+// A task that has never run need not wait for its hour: a service that has just been installed shows something at once.
+import { AppError } from '../../kernel/errors.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { findTask } from './repository.ts'
+import { requestTaskRun } from './request-task-run.ts'
+
+export async function requestFirstRun(kernel: Kernel, name: string): Promise<void> {
+  const task = await findTask(kernel.engine, name)
+  if (!task || task.last_run || task.paused_at) return
+  try {
+    await requestTaskRun(kernel, name, 'first start')
+  } catch (error) {
+    // Another node was first.
+    if (!(error instanceof AppError && error.kind === 'conflict')) throw error
+  }
+}
