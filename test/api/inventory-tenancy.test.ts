@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../../src/kernel/ids.ts'
 import { type Answer, type Bundle, setup } from '../support/setup.ts'
-import { haveProject, rowOf, see } from '../support/sweep.ts'
+import { haveDeployment, haveProject, rowOf, see } from '../support/sweep.ts'
 
 const DEPLOYMENT = '0199d2a8-1111-7000-8000-00000000000b'
 
 /** Two tenants with two droplets each, made in turn, and a droplet that is nobody's. */
 async function seed(bundle: Bundle) {
+  await haveDeployment(bundle, DEPLOYMENT, 'globex')
   const projects = {
     acme: await haveProject(bundle, 'p-acme', 'acme', [
       ['droplet', 'a1'],

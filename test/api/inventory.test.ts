@@ -6,12 +6,13 @@ import type { CloudResourceRow } from '../../src/features/inventory/tables.ts'
 import { writeSeen } from '../../src/features/inventory/write-resources.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { type Bundle, setup } from '../support/setup.ts'
-import { haveProject, rowOf, see, sweepOne } from '../support/sweep.ts'
+import { haveDeployment, haveProject, rowOf, see, sweepOne } from '../support/sweep.ts'
 
 const DEPLOYMENTS = ['0199d2a8-1111-7000-8000-000000000001', '0199d2a8-1111-7000-8000-000000000002'] as const
 
 /** Twelve resources that differ in everything that can be filtered by; two of them deleted. */
 async function seed(bundle: Bundle): Promise<{ projects: string[] }> {
+  for (const id of DEPLOYMENTS) await haveDeployment(bundle, id, 'acme')
   const ids = ['1', '2', '3', '4', '5', '6']
   const projects = [
     await haveProject(
@@ -54,6 +55,7 @@ async function seed(bundle: Bundle): Promise<{ projects: string[] }> {
 
 test('an item has the contract’s fields and no other', async t => {
   const bundle = await setup(t)
+  await haveDeployment(bundle, DEPLOYMENTS[0], 'acme')
   const project_id = await haveProject(bundle, 'p', 'acme', [['droplet', '7']])
   const tags = ['a', `deployment:${DEPLOYMENTS[0]}`]
   await see(bundle, 'droplet', [

@@ -144,3 +144,13 @@ export async function haveProject(
     where provider_id = ${name} returning id`.execute(ctx.db)
   return rows[0]!.id
 }
+
+/** A deployment that tags can tie resources to. */
+export async function haveDeployment({ ctx, clock }: Bundle, id: string, tenantId: string): Promise<void> {
+  const at = clock.now().toISOString()
+  await sql`
+    insert into cloud_deployments (id, tenant_id, slug, display_name, region, state, llm_mode, created_at, updated_at)
+    values (${id}, ${tenantId}, ${id}, 'A deployment', 'nyc3', 'trial', 'shared', ${at}, ${at})`.execute(
+    ctx.db,
+  )
+}
