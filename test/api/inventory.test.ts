@@ -389,3 +389,36 @@ test('a write that is rolled back leaves neither row nor event', async t => {
   )
   assert.equal(Number(rows[0]?.n), 0)
 })
+
+test('sweeps are listed newest first, by kind, status and sweep, page by page, and shown one by one', async t => {
+  const bundle = await setup(t, { provider: {} })
+  const sweepId = newId()
+  const runs = [
+    await sweepOne(bundle, 'droplet'),
+    await sweepOne(bundle, 'volume', sweepId),
+    await sweepOne(bundle, 'droplet', sweepId),
+  ]
+  bundle.sandbox.faults.add({ fault: 'html', match: { path: '/v2/volumes' } })
+  runs.push(await sweepOne(bundle, 'volume'))
+  const list = async (query: string) =>
+    (await bundle.call('GET', `/api/v1/inventory/sync-runs?${query}`)).body
+  const found = async (query: string) =>
+    (await list(query)).data.map((run: { id: string }) => runs.findIndex(({ id }) => id === run.id))
+  assert.deepEqual(await found(''), [3, 2, 1, 0])
+  assert.deepEqual(await found('kind=volume'), [3, 1])
+  assert.deepEqual(await found('kind=project'), [])
+  assert.deepEqual(await found('status=failed'), [3])
+  assert.deepEqual(await found('status=complete&kind=volume'), [1])
+  assert.deepEqual(await found(`sweep_id=${sweepId}`), [2, 1])
+  const first = await list('limit=3')
+  assert.deepEqual(await found(`limit=3&cursor=${first.next_cursor}`), [0])
+  for (const query of ['kind=x', 'status=done', 'sweep_id=1', 'limit=501', 'colour=red'])
+    assert.equal((await bundle.call('GET', `/api/v1/inventory/sync-runs?${query}`)).status, 422, query)
+
+  const { attempt: _, ...record } = runs[0]!
+  assert.deepEqual((await bundle.call('GET', `/api/v1/inventory/sync-runs/${record.id}`)).body.data, record)
+  assert.deepEqual(
+    [record.pages, record.seen, record.total, record.inserted, record.status],
+    [2, 9, 9, 9, 'complete'],
+  )
+})

@@ -11,6 +11,8 @@ import { startRun } from '../../src/features/inventory/sync-run-repository.ts'
 import type { Provider } from '../../src/integrations/digitalocean/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { chaosSweeps } from '../features/inventory/chaos/run.ts'
+import { openTestEngine } from '../support/database.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import {
   doneBy,
@@ -561,4 +563,13 @@ describe('a resource in motion', () => {
       'new to active, once',
     )
   })
+})
+
+// A short run; `npm run chaos:sweeps` is the long one.
+test('generated changes and faults end as the lifecycle says: no wrong strike, deletion or event, no endless paging', async t => {
+  const { engine, close } = await openTestEngine()
+  t.after(close)
+  const { outcomes, events, strikes: given } = await chaosSweeps({ engine, sweeps: 150, seed: 4 })
+  // It would prove little had it not met whole listings, all ways to end otherwise, and every kind of event.
+  for (const [what, count] of Object.entries({ ...outcomes, ...events, given })) assert.ok(count > 0, what)
 })

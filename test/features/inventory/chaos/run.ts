@@ -85,6 +85,7 @@ const step = (): fc.Arbitrary<Step> =>
 
 export interface Figures {
   worlds: number
+  /** Without those that were finished already and did nothing. */
   sweeps: number
   outcomes: Record<'complete' | 'partial' | 'failed' | 'lost' | 'repeated', number>
   events: Record<Event['kind'], number>
@@ -114,11 +115,18 @@ export async function chaosSweeps({ engine, sweeps, seed, onProgress }: ChaosOpt
     most_requests_of_a_sweep: 0,
     met: {},
   }
+  let wrong = false
   for (let round = 0; figures.sweeps < sweeps; round++) {
     const sequence = fc.array(step(), { minLength: 1, maxLength: 60, size: 'max' })
     const property = fc.asyncProperty(sequence, async steps => {
-      if (figures.sweeps >= sweeps) return
-      await live(engine, steps, figures)
+      // Once something is wrong, only the shortest way there is looked for, however long that takes.
+      if (!wrong && figures.sweeps >= sweeps) return
+      try {
+        await live(engine, steps, figures, wrong ? Number.POSITIVE_INFINITY : sweeps)
+      } catch (error) {
+        wrong = true
+        throw error
+      }
       onProgress?.(figures)
     })
     await fc.assert(property, { seed: seed + round, numRuns: 100, endOnFailure: false })
@@ -127,7 +135,7 @@ export async function chaosSweeps({ engine, sweeps, seed, onProgress }: ChaosOpt
 }
 
 /** One world from its beginning: after each step the database must look as the model does. */
-async function live(engine: Engine, steps: Step[], figures: Figures): Promise<void> {
+async function live(engine: Engine, steps: Step[], figures: Figures, enough: number): Promise<void> {
   await empty(engine)
   const simulated = chaosProvider()
   let time = Date.parse('2026-01-01T00:15:00Z')
@@ -183,7 +191,7 @@ async function live(engine: Engine, steps: Step[], figures: Figures): Promise<vo
     const model = models.get(kind)!
     const before = new Map([...model].map(([id, row]) => [id, { ...row }]))
     const what = `${kind}, faults ${JSON.stringify(faults)}`
-    figures.sweeps += 1
+    if (!finished) figures.sweeps += 1
     figures.requests += answers.requests
     figures.most_requests_of_a_sweep = Math.max(figures.most_requests_of_a_sweep, answers.requests)
     for (const name of answers.met) figures.met[name] = (figures.met[name] ?? 0) + 1
@@ -277,6 +285,7 @@ async function live(engine: Engine, steps: Step[], figures: Figures): Promise<vo
 
   figures.worlds += 1
   for (const { kind, changes, faults, again } of steps) {
+    if (figures.sweeps >= enough) return
     for (const change of changes) apply(simulated, change)
     const sweepId = newId()
     const status = await sweep(kind, sweepId, faults, false)
