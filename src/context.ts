@@ -28,6 +28,8 @@ export interface ContextOptions {
   log?: Logger
   /** A database that is open already, for tests. */
   engine?: Engine
+  /** A provider client that is made already, for tests. */
+  provider?: Provider
 }
 
 const DATABASE_PATIENCE_MS = 30_000
@@ -40,7 +42,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     await waitUntilReachable(engine, log, DATABASE_PATIENCE_MS)
     const applied = await migrate(engine, clock)
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
-    const provider = providerOf(config, log)
+    const provider = options.provider ?? providerOf(config, log)
     const metrics = createMetrics()
     const jobs = createJobs({ engine, log, metrics, worker })
     await jobs.start()

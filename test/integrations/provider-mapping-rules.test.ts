@@ -221,9 +221,16 @@ test('mapping does not change what it was given', () => {
   assert.equal(JSON.stringify(raw), before)
 })
 
-test('an item without an id is refused, one without a name is named by its id', () => {
+test('an item without an id is refused, one with an empty name is named by its id', () => {
   assert.throws(() => mapItem('droplet', { name: 'x' }), /no usable id/)
-  assert.equal(mapItem('app', { id: 'a' }).name, 'a')
+  assert.equal(mapItem('app', { id: 'a', spec: { name: '' } }).name, 'a')
+})
+
+test('what the answer says nothing about is absent, what it says there is none of is null', () => {
+  const silent = mapItem('droplet', { id: 1 })
+  for (const field of ['name', 'region', 'status', 'tags']) assert.ok(!Object.hasOwn(silent, field), field)
+  const none = mapItem('droplet', { id: 1, name: null, region: null, status: null, tags: null })
+  assert.deepEqual([none.name, none.region, none.status, none.tags], ['1', null, null, []])
 })
 
 const moving: Partial<Record<Kind, string>> = {

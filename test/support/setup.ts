@@ -11,6 +11,7 @@ import {
 import { buildApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
+import { createProvider, type Limits } from '../../src/integrations/digitalocean/index.ts'
 import { createLog } from '../../src/kernel/log.ts'
 import { registerTasks, startWorker } from '../../src/worker.ts'
 import { openTestEngine } from './database.ts'
@@ -64,11 +65,22 @@ export const testEnvironment = {
 export interface SetupOptions {
   /** A simulated provider to mirror: the small company, or a world of the test's own. */
   provider?: SandboxProviderOptions
+  /** Bounds of the provider client, where a test needs others than quick ones. */
+  providerLimits?: Partial<Limits>
   env?: Record<string, string>
   /** Also run jobs. */
   worker?: boolean
   /** Added before the app listens, for routes that only a test needs. */
   extend?: (app: FastifyInstance, ctx: Context) => void
+}
+
+/** The provider client without its patience: it tries again, but at once and not for long. */
+export const quickLimits: Partial<Limits> = {
+  rates: [],
+  endpointRates: {},
+  attempts: 3,
+  backoffBaseMs: 1,
+  requestTimeoutMs: 5_000,
 }
 
 export async function setup(t: TestContext, options: SetupOptions = {}): Promise<Bundle> {
@@ -86,7 +98,10 @@ export async function setup(t: TestContext, options: SetupOptions = {}): Promise
   const clock = testClock()
   const { engine, close } = await openTestEngine()
   undo(close)
-  const ctx = await createContext({ config, worker: options.worker === true, clock, log, engine })
+  const { DIGITALOCEAN_API_URL: baseUrl, DIGITALOCEAN_TOKEN: token } = config
+  const limits = { ...quickLimits, ...options.providerLimits }
+  const provider = token ? createProvider({ baseUrl, token, log, limits }) : undefined
+  const ctx = await createContext({ config, worker: options.worker === true, clock, log, engine, provider })
   undo(() => ctx.provider.close())
   undo(() => ctx.jobs.stop(5_000))
   await registerTasks(ctx)

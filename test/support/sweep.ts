@@ -1,32 +1,33 @@
-// Sweeping in tests: through the API and the real queue, or one kind directly.
+// Sweeping in tests: everything through the API and the real queue, or one kind directly.
 import assert from 'node:assert/strict'
-import type { Kind } from '../../src/integrations/digitalocean/index.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { replaceMembers, upsertProjects } from '../../src/features/inventory/project-repository.ts'
+import { refreshResource } from '../../src/features/inventory/refresh-resource.ts'
+import { seenResource } from '../../src/features/inventory/seen-resource.ts'
+import { syncKind } from '../../src/features/inventory/sync-kind.ts'
+import { syncProjects } from '../../src/features/inventory/sync-projects.ts'
+import type { SyncRunRow } from '../../src/features/inventory/tables.ts'
+import { writeAllSeen } from '../../src/features/inventory/write-resources.ts'
+import type { Kind, MappedItem } from '../../src/integrations/digitalocean/index.ts'
+import { newId } from '../../src/kernel/ids.ts'
 import { eventually } from './eventually.ts'
-import type { Bundle } from './setup.ts'
+import { type Bundle, silentLog } from './setup.ts'
 
 const RUNS_OF_A_SWEEP = 15
+const HOUR = 3_600_000
 
-export interface SyncRun {
-  id: string
-  kind: Kind | 'project'
-  status: string
-  seen: number
-  inserted: number
-  updated: number
-  struck: number
-  deleted: number
-  restored: number
-  held: number
-  error: string | null
-}
+export type SyncRun = SyncRunRow
 
 /** An hour later: asks for the whole sweep and waits until every kind's record is finished. */
 export async function sweepAll({ call, clock }: Bundle): Promise<Map<string, SyncRun>> {
-  clock.advance(3_600_000)
+  clock.advance(HOUR)
   const requested = await call('POST', '/api/v1/admin/scheduled_tasks/resource_sync/run')
   assert.equal(requested.status, 202, requested.text)
   const { id } = requested.body.data
   const runs = await eventually('every kind is swept', async () => {
+    // Asking without a pause would take the time from the worker, which is in the same process.
+    await pause(15)
     const { body } = await call('GET', `/api/v1/inventory/sync-runs?sweep_id=${id}`)
     const finished = body.data.filter((run: SyncRun) => run.status !== 'running')
     return finished.length === RUNS_OF_A_SWEEP && (finished as SyncRun[])
@@ -36,4 +37,120 @@ export async function sweepAll({ call, clock }: Bundle): Promise<Map<string, Syn
     return body.data.status === 'completed'
   })
   return new Map(runs.map(run => [run.kind, run]))
+}
+
+/** As a job would have it. */
+export const jobPart = () => ({ signal: new AbortController().signal, log: silentLog })
+
+/** An hour later: one sweep of one kind, and its record. A sweep that throws leaves its record too. */
+export async function sweepOne(bundle: Bundle, kind: Kind, sweepId = newId()): Promise<SyncRun> {
+  bundle.clock.advance(HOUR)
+  await syncKind(bundle.ctx, { kind, sweepId }, jobPart()).catch(() => {})
+  return runOf(bundle, kind, sweepId)
+}
+
+/** An hour later: one sweep of the projects, and its record. */
+export async function sweepProjects(bundle: Bundle, sweepId = newId()): Promise<SyncRun> {
+  bundle.clock.advance(HOUR)
+  await syncProjects(bundle.ctx, sweepId, jobPart()).catch(() => {})
+  return runOf(bundle, 'project', sweepId)
+}
+
+export function runOf({ ctx }: Bundle, kind: string, sweepId: string): Promise<SyncRun> {
+  return ctx.db
+    .selectFrom('sync_runs')
+    .selectAll()
+    .where('sweep_id', '=', sweepId)
+    .where('kind', '=', kind)
+    .executeTakeFirstOrThrow()
+}
+
+/** A minute later: one look at one resource. */
+export function refresh({ ctx, clock }: Bundle, kind: Kind, providerId: string | number) {
+  clock.advance(60_000)
+  return refreshResource(ctx, kind, String(providerId))
+}
+
+/** The row of a resource, by what the provider calls it. */
+export async function rowOf({ ctx }: Bundle, kind: Kind, providerId: string | number) {
+  const row = await ctx.db
+    .selectFrom('cloud_resources')
+    .selectAll()
+    .where('kind', '=', kind)
+    .where('provider_id', '=', String(providerId))
+    .executeTakeFirst()
+  return row!
+}
+
+/** What happened to a resource, oldest first. */
+export async function eventsOf(bundle: Bundle, kind: Kind, providerId: string | number) {
+  const { id } = await rowOf(bundle, kind, providerId)
+  return bundle.ctx.db
+    .selectFrom('cloud_resource_events')
+    .selectAll()
+    .where('resource_id', '=', id)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+}
+
+/** What was done by a run, without what merely counts the listing. */
+export const doneBy = ({ inserted, updated, struck, deleted, restored, held }: SyncRun) => ({
+  inserted,
+  updated,
+  struck,
+  deleted,
+  restored,
+  held,
+})
+
+export const NOTHING_DONE = { inserted: 0, updated: 0, struck: 0, deleted: 0, restored: 0, held: 0 }
+
+export type Shown = Partial<MappedItem> & { provider_id: string }
+
+/** A resource as the provider client maps it, with what a test does not care about filled in. */
+export const shown = (kind: Kind, item: Shown): MappedItem => ({
+  kind,
+  name: `${kind}-${item.provider_id}`,
+  region: 'nyc3',
+  status: 'active',
+  tags: [],
+  attrs: {},
+  urn: null,
+  ...item,
+})
+
+/** A second later: these resources are seen, without a provider behind them. */
+export function see({ ctx, clock }: Bundle, kind: Kind, items: Shown[]) {
+  clock.advance(1_000)
+  const sighting = { kind, at: clock.now().toISOString(), actor: 'sync:test' }
+  const seen = items.map(item => seenResource(shown(kind, item)))
+  return writeAllSeen(ctx.db, sighting, seen)
+}
+
+/** A project with its tenant, and what it holds; returns its id. */
+export async function haveProject(
+  { ctx, clock }: Bundle,
+  name: string,
+  tenantId: string | null,
+  holds: [Kind, string][] = [],
+): Promise<string> {
+  const project = { provider_id: name, name, description: null, is_default: false }
+  await upsertProjects(ctx.db, [project], clock.now().toISOString(), 'platform')
+  const members = holds.map(([kind, provider_id]) => ({ kind, provider_id }))
+  await replaceMembers(ctx.db, name, members, true)
+  const { rows } = await sql<{ id: string }>`
+    update cloud_projects set tenant_id = ${tenantId}, purpose = ${tenantId ? 'tenant' : 'unassigned'}
+    where provider_id = ${name} returning id`.execute(ctx.db)
+  return rows[0]!.id
+}
+
+/** A deployment that tags can tie resources to. */
+export async function haveDeployment({ ctx, clock }: Bundle, id: string, tenantId: string): Promise<void> {
+  const at = clock.now().toISOString()
+  await sql`
+    insert into cloud_deployments (id, tenant_id, slug, display_name, region, state, llm_mode, created_at, updated_at)
+    values (${id}, ${tenantId}, ${id}, 'A deployment', 'nyc3', 'trial', 'shared', ${at}, ${at})`.execute(
+    ctx.db,
+  )
 }

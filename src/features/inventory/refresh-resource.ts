@@ -12,10 +12,10 @@ export async function refreshResource(
   providerId: string,
   signal?: AbortSignal,
 ): Promise<'moving' | 'still' | 'absent'> {
+  const sighting = { kind, at: clock.now().toISOString(), actor: 'refresh' }
   const raw = await provider.get(kind, providerId, { signal })
   if (!raw) return 'absent'
   const item = mapItem(kind, raw)
-  const sighting = { kind, at: clock.now().toISOString(), actor: 'refresh' }
-  await transaction(db, tx => writeSeen(tx, sighting, [seenResource(item)]))
+  await transaction(db, tx => writeSeen(tx, sighting, seenResource(item)))
   return isInMotion(kind, item) ? 'moving' : 'still'
 }

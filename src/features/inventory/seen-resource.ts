@@ -5,10 +5,10 @@ import { isUuid } from '../../kernel/ids.ts'
 
 export interface SeenResource {
   provider_id: string
-  name: string
-  region: string | null
-  status: string | null
-  /** Absent when the answer said nothing about tags. */
+  /** This and the next three: absent when the answer said nothing about it. */
+  name?: string
+  region?: string | null
+  status?: string | null
   tags?: string[]
   attrs: Record<string, unknown>
   /** The deployment its tags tie it to; absent when the tags are not known. */
@@ -18,11 +18,18 @@ export interface SeenResource {
 
 export function seenResource(item: MappedItem): SeenResource {
   const { provider_id, name, region, status, tags, attrs } = item
+  // An id is never mended: the mended one would name another resource.
+  if (provider_id.includes('\0') || !provider_id.isWellFormed())
+    throw new Error(`a ${item.kind} has an id that cannot be stored`)
   let content = { name, region, status, tags, attrs }
   let text = JSON.stringify(content)
   // PostgreSQL stores neither NUL nor half a surrogate pair; one odd name must not fail a whole batch.
   if (/\\u(0000|d[89a-f])/i.test(text)) {
-    text = text.replaceAll(/\\u(0000|d[89a-f][0-9a-f]{2})/gi, '\ufffd')
+    // An escaped backslash is stepped over: the letters behind it are text that only looks like an escape.
+    text = text.replaceAll(
+      /(\\\\)|\\u(?:0000|d[89a-f][0-9a-f]{2})/gi,
+      (_, backslash) => backslash ?? '\ufffd',
+    )
     content = JSON.parse(text)
   }
   const deployment_id = deploymentOfTags(content.tags)
@@ -35,6 +42,7 @@ const TIE = 'deployment:'
 export function deploymentOfTags(tags: string[] | undefined): string | null | undefined {
   if (!tags) return undefined
   const ids = tags.filter(tag => tag.startsWith(TIE)).map(tag => tag.slice(TIE.length).toLowerCase())
+  const [id, another] = new Set(ids)
   // Two ties contradict each other: a resource belongs to one deployment or to none.
-  return ids.length === 1 && isUuid(ids[0]!) ? ids[0]! : null
+  return id !== undefined && another === undefined && isUuid(id) ? id : null
 }

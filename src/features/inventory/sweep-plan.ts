@@ -1,12 +1,21 @@
 // What is known of some resources and what was seen of them, turned into what is to be written. Pure: the seed's
-// lifecycle table, but for strikes, which need a whole listing (strike-unseen.ts).
+// lifecycle table, but for strikes, which need a whole listing (write-resources.ts).
 import { same } from './same.ts'
 import type { SeenResource } from './seen-resource.ts'
 import type { Changes, CloudResourceRow } from './tables.ts'
 
 export type KnownResource = Pick<
   CloudResourceRow,
-  'id' | 'provider_id' | 'name' | 'region' | 'status' | 'tags' | 'attrs' | 'deployment_id' | 'deleted_at'
+  | 'id'
+  | 'provider_id'
+  | 'name'
+  | 'region'
+  | 'status'
+  | 'tags'
+  | 'attrs'
+  | 'deployment_id'
+  | 'deleted_at'
+  | 'last_seen_at'
 >
 
 export type Insert = Required<SeenResource>
@@ -26,19 +35,17 @@ export interface SweepPlan {
   touches: { id: string; fingerprint: string }[]
 }
 
-export function planSweep(known: KnownResource[], seen: SeenResource[]): SweepPlan {
+/** `at` is when the provider was asked for what was seen. */
+export function planSweep(known: KnownResource[], seen: SeenResource[], at: string): SweepPlan {
   const byId = new Map(known.map(row => [row.provider_id, row]))
   const plan: SweepPlan = { inserts: [], updates: [], touches: [] }
   for (const resource of seen) {
     const row = byId.get(resource.provider_id)
     if (!row) {
-      plan.inserts.push({
-        ...resource,
-        tags: resource.tags ?? [],
-        deployment_id: resource.deployment_id ?? null,
-      })
+      plan.inserts.push(merged(unknown(resource), resource))
       continue
     }
+    if (isOlderNews(row, at)) continue
     const next = merged(row, resource)
     const changes = changesBetween(row, next)
     if (row.deleted_at !== null) plan.updates.push({ ...next, id: row.id, event: 'restored', changes })
@@ -48,13 +55,41 @@ export function planSweep(known: KnownResource[], seen: SeenResource[]): SweepPl
   return plan
 }
 
+/** No answer waits this long to be written; a row seen that much later was dated by a clock gone wrong. */
+const OLDEST_NEWS_MS = 3_600_000
+
+/**
+ * A page of a sweep may be written after a refresh that asked later, or the other way round. What was asked for
+ * earlier must not undo what was seen later: the same change would be told twice.
+ */
+function isOlderNews(row: KnownResource, at: string): boolean {
+  const later = Date.parse(row.last_seen_at) - Date.parse(at)
+  return later > 0 && later < OLDEST_NEWS_MS
+}
+
+type Fields = Pick<KnownResource, 'name' | 'region' | 'status' | 'tags' | 'attrs' | 'deployment_id'>
+
+/** What stands for the fields of a new resource that the answer lacks. */
+const unknown = ({ provider_id }: SeenResource): Fields => ({
+  name: provider_id,
+  region: null,
+  status: null,
+  tags: [],
+  attrs: {},
+  deployment_id: null,
+})
+
 /** A field that the answer lacks (a token without a side scope) is not a change: what is known stays. */
-function merged(row: KnownResource, seen: SeenResource): Insert {
+function merged(known: Fields, seen: SeenResource): Insert {
   return {
-    ...seen,
-    tags: seen.tags ?? row.tags,
-    attrs: { ...row.attrs, ...seen.attrs },
-    deployment_id: seen.deployment_id === undefined ? row.deployment_id : seen.deployment_id,
+    provider_id: seen.provider_id,
+    name: seen.name ?? known.name,
+    region: seen.region === undefined ? known.region : seen.region,
+    status: seen.status === undefined ? known.status : seen.status,
+    tags: seen.tags ?? known.tags,
+    attrs: { ...known.attrs, ...seen.attrs },
+    fingerprint: seen.fingerprint,
+    deployment_id: seen.deployment_id === undefined ? known.deployment_id : seen.deployment_id,
   }
 }
 

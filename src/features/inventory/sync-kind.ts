@@ -19,7 +19,7 @@ import {
   startRun,
 } from './sync-run-repository.ts'
 import type { RunStatus } from './tables.ts'
-import { strikeUnseen, writeSeen } from './write-resources.ts'
+import { strikeUnseen, writeAllSeen } from './write-resources.ts'
 
 const ROWS_A_BATCH = 2_000
 
@@ -76,11 +76,15 @@ async function sweep(
   const { db, provider, clock } = kernel
   const inMotion: string[] = []
   let batch: SeenResource[] = []
-  const sighting = () => ({ kind, at: clock.now().toISOString(), actor: `sync:${run.id}` })
+  const actor = `sync:${run.id}`
+  // Never before the run's start, which is what strikes are told by: a clock set back must not make the seen unseen.
+  const now = () => new Date(Math.max(clock.now().getTime(), Date.parse(run.started_at))).toISOString()
+  // When the batch's first page was asked for; the page to come is asked for as soon as the loop goes on.
+  let askedAt = now()
   const flush = async () => {
     const rows = batch
     batch = []
-    const written = await transaction(db, tx => writeSeen(tx, sighting(), rows))
+    const written = await writeAllSeen(db, { kind, at: askedAt, actor }, rows)
     progress.inserted += written.inserted
     progress.updated += written.updated
     progress.restored += written.restored
@@ -104,6 +108,7 @@ async function sweep(
     progress.seen += items.length
     progress.total = total
     if (batch.length >= ROWS_A_BATCH) await flush()
+    if (batch.length === 0) askedAt = now()
   }
   if (batch.length > 0 || progress.pages > 0) await flush()
 
@@ -117,12 +122,15 @@ async function sweep(
     if (status === 'complete') {
       const { living, doomed } = await countDoomed(tx, kind, run.started_at)
       const hold = mustHold(doomed, living)
-      Object.assign(end, await strikeUnseen(tx, sighting(), { sweepStartedAt: run.started_at, hold }))
+      Object.assign(
+        end,
+        await strikeUnseen(tx, { kind, at: now(), actor }, { sweepStartedAt: run.started_at, hold }),
+      )
       if (hold) end.held = doomed
       await markFresh(tx, run)
     }
     const error = end.held > 0 ? heldBack(end.held) : reason
-    await finishRun(tx, run, { ...progress, ...end, status, finished_at: clock.now().toISOString(), error })
+    await finishRun(tx, run, { ...progress, ...end, status, finished_at: now(), error })
     log.info({ kind, status, ...progress, ...end, error }, 'kind swept')
   })
   return { status, inMotion }

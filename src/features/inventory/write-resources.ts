@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { Kind } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
 import type { SeenResource } from './seen-resource.ts'
 import { type Insert, type KnownResource, planSweep, type Update } from './sweep-plan.ts'
 import { PROVIDER } from './tables.ts'
@@ -21,23 +22,39 @@ export interface Written {
   restored: number
 }
 
-/** Records that these resources were seen. Each provider id stands in `seen` at most once. */
-export async function writeSeen(tx: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
+/** Records that this resource was seen, in the caller's transaction. */
+export async function writeSeen(tx: Executor, sighting: Sighting, seen: SeenResource): Promise<Written> {
+  return writeOthers(tx, sighting, await touchUnchanged(tx, sighting, [seen]))
+}
+
+/**
+ * The same for a batch, in two transactions: whoever writes a resource locks its project first, and a batch that
+ * has touched other resources by then would wait the wrong way round. Each provider id stands in `seen` at most once.
+ */
+export async function writeAllSeen(db: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
+  const others = await transaction(db, tx => touchUnchanged(tx, sighting, seen))
+  return transaction(db, tx => writeOthers(tx, sighting, others))
+}
+
+async function writeOthers(tx: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
   const written: Written = { inserted: 0, updated: 0, restored: 0 }
-  let rest = await withoutUnknownTies(tx, await touchUnchanged(tx, sighting, seen))
+  let rest = await withoutUnknownTies(tx, seen)
+  if (rest.length > 0) await keepPlaces(tx, sighting.kind, rest)
   // Whoever inserts the same resource at the same moment (a saga) wins; what is left is then known. Twice is enough.
   for (let round = 0; rest.length > 0 && round < 3; round++) {
-    const plan = planSweep(await lockKnown(tx, sighting.kind, rest), rest)
+    const plan = planSweep(await lockKnown(tx, sighting.kind, rest), rest, sighting.at)
     await touch(tx, sighting, plan.touches)
     await update(tx, sighting, plan.updates)
     const inserted = new Set(await insert(tx, sighting, plan.inserts))
     written.inserted += inserted.size
-    written.updated += plan.updates.filter(row => row.event === 'updated').length
-    written.restored += plan.updates.filter(row => row.event === 'restored').length
+    written.updated += plan.updates.filter(row => !isRestored(row)).length
+    written.restored += plan.updates.filter(isRestored).length
     rest = plan.inserts.filter(row => !inserted.has(row.provider_id))
   }
   return written
 }
+
+const isRestored = ({ event }: Update) => event === 'restored'
 
 /** Most rows of most sweeps: the answer is what it was. Returns the others. */
 async function touchUnchanged(
@@ -76,7 +93,7 @@ async function withoutUnknownTies(tx: Executor, seen: SeenResource[]): Promise<S
 
 async function lockKnown(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<KnownResource[]> {
   const { rows } = await sql<KnownResource>`
-    select id, provider_id, name, region, status, tags, attrs, deployment_id, deleted_at from cloud_resources
+    select id, provider_id, name, region, status, tags, attrs, deployment_id, deleted_at, last_seen_at from cloud_resources
     where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${seen.map(row => row.provider_id)}::text[])
     order by provider_id for update`.execute(tx)
   return rows
@@ -94,6 +111,20 @@ async function touch(
     where r.id = s.id`.execute(tx)
 }
 
+/**
+ * Projects cannot change hands until this transaction ends. Otherwise a resource written while an operator gives its
+ * project to another tenant would be the old tenant's, unseen by the operator's transaction.
+ */
+async function keepPlaces(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<void> {
+  const ids = seen.map(row => row.provider_id)
+  await sql`
+    select 1 from cloud_projects where id in (
+      select project_id from cloud_project_members where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${ids}::text[])
+      union all
+      select project_id from cloud_resources where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${ids}::text[])
+    ) order by id for key share`.execute(tx)
+}
+
 async function insert(tx: Executor, { kind, at, actor }: Sighting, inserts: Insert[]): Promise<string[]> {
   if (inserts.length === 0) return []
   const { rows } = await sql<{ provider_id: string }>`
@@ -108,6 +139,7 @@ async function insert(tx: Executor, { kind, at, actor }: Sighting, inserts: Inse
       from seen s
       left join cloud_project_members m on m.provider = ${PROVIDER} and m.kind = ${kind} and m.provider_id = s.provider_id
       left join cloud_projects p on p.id = m.project_id
+      order by s.provider_id
       on conflict (provider, kind, provider_id) do nothing
       returning id, provider_id
     ), logged as (
@@ -128,8 +160,9 @@ async function update(tx: Executor, { kind, at, actor }: Sighting, updates: Upda
         deployment_id uuid, event text, changes jsonb)
     ), placed as (
       select s.*, p.id as project_id, p.tenant_id from seen s
+      join cloud_resources r on r.id = s.id
       left join cloud_project_members m on m.provider = ${PROVIDER} and m.kind = ${kind} and m.provider_id = s.provider_id
-      left join cloud_projects p on p.id = m.project_id
+      left join cloud_projects p on p.id = coalesce(m.project_id, r.project_id)
     ), updated as (
       update cloud_resources r set name = s.name, region = s.region, status = s.status, tags = s.tags, attrs = s.attrs,
         fingerprint = s.fingerprint, deployment_id = s.deployment_id,
@@ -208,11 +241,10 @@ export async function rehome(tx: Executor, at: string, actor: string, projectId?
   const { rows } = await sql<{ moved: number }>`
     with moving as (
       select r.id, r.project_id as old_project, r.tenant_id as old_tenant, p.id as new_project, p.tenant_id as new_tenant
-      from cloud_project_members m
+      from ${projectId ? heldBy(projectId) : sql`cloud_project_members`} m
       join cloud_projects p on p.id = m.project_id
       join cloud_resources r on r.provider = m.provider and r.kind = m.kind and r.provider_id = m.provider_id
-      where r.deleted_at is null ${projectId ? sql`and m.project_id = ${projectId}` : sql``}
-        and (r.project_id, r.tenant_id) is distinct from (p.id, p.tenant_id)
+      where r.deleted_at is null and (r.project_id, r.tenant_id) is distinct from (p.id, p.tenant_id)
       for update of r
     ), moved as (
       update cloud_resources r set project_id = m.new_project, tenant_id = m.new_tenant
@@ -232,3 +264,11 @@ export async function rehome(tx: Executor, at: string, actor: string, projectId?
     select count(*)::int as moved from logged`.execute(tx)
   return rows[0]!.moved
 }
+
+/** What a project's list names, and what it named last: a resource that no list names stays where it was. */
+const heldBy = (projectId: string) => sql`(
+  select provider, kind, provider_id, project_id from cloud_project_members where project_id = ${projectId}
+  union all
+  select provider, kind, provider_id, project_id from cloud_resources r where project_id = ${projectId} and not exists (
+    select 1 from cloud_project_members m where m.provider = r.provider and m.kind = r.kind and m.provider_id = r.provider_id)
+)`

@@ -9,10 +9,10 @@ import { urnOf } from './urn.ts'
 export interface MappedItem {
   provider_id: string
   kind: Kind
-  name: string
-  region: string | null
-  status: string | null
-  /** Absent when the answer said nothing about tags. */
+  /** This and the next three: absent when the answer said nothing about it. */
+  name?: string
+  region?: string | null
+  status?: string | null
   tags?: string[]
   attrs: Record<string, unknown>
   urn: string | null
@@ -22,21 +22,24 @@ export function mapItem(kind: Kind, raw: RawItem): MappedItem {
   const entry = kindEntry(kind)
   const id = idText(raw[entry.id])
   if (id === null) throw malformed(`a ${kind} has no usable ${entry.id}`)
+  const name = firstText(raw, entry.name)
+  const region = firstText(raw, entry.region)
+  const status = firstText(raw, entry.status)
   const tags = entry.tagged ? tagsOf(raw) : undefined
   return {
     provider_id: id,
     kind,
-    name: firstText(raw, entry.name) ?? id,
-    region: firstText(raw, entry.region),
-    status: firstText(raw, entry.status),
+    ...(name === undefined ? {} : { name: name ?? id }),
+    ...(region === undefined ? {} : { region }),
+    ...(status === undefined ? {} : { status }),
     ...(tags ? { tags } : {}),
     attrs: attributesOf(entry, raw),
     urn: urnOf(kind, id),
   }
 }
 
-export function isInMotion(kind: Kind, item: { status: string | null }): boolean {
-  return item.status !== null && kindEntry(kind).inMotion.includes(item.status)
+export function isInMotion(kind: Kind, item: { status?: string | null }): boolean {
+  return typeof item.status === 'string' && kindEntry(kind).inMotion.includes(item.status)
 }
 
 /** The documented type is a nullable array: null says "none", only a missing field says nothing. */
@@ -46,14 +49,16 @@ function tagsOf(raw: RawItem): string[] | undefined {
   return [...new Set(tags)].sort()
 }
 
-function firstText(raw: RawItem, paths: readonly string[]): string | null {
+/** Null when there is no such text; undefined when the answer lacks every field that could hold it. */
+function firstText(raw: RawItem, paths: readonly string[]): string | null | undefined {
   for (const path of paths) {
     const value = at(raw, path)
     if (typeof value === 'string' && value !== '') return value
     // Snapshots and images list regions: with exactly one, that is where they are.
     if (Array.isArray(value) && value.length === 1 && typeof value[0] === 'string') return value[0]
   }
-  return null
+  const silent = paths.length > 0 && paths.every(path => !Object.hasOwn(raw, path.split('.', 1)[0]!))
+  return silent ? undefined : null
 }
 
 function at(raw: RawItem, path: string): unknown {

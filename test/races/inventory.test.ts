@@ -1,0 +1,205 @@
+// Races of the inventory, with real concurrency: several connections of one PostgreSQL. PGlite has one connection and
+// cannot race, so nothing is defined there.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { assignProject } from '../../src/features/inventory/assign-project.ts'
+import { confirmHeldDeletions } from '../../src/features/inventory/confirm-held-deletions.ts'
+import { refreshResource } from '../../src/features/inventory/refresh-resource.ts'
+import { seenResource } from '../../src/features/inventory/seen-resource.ts'
+import { LostRunError, syncKind } from '../../src/features/inventory/sync-kind.ts'
+import { writeAllSeen } from '../../src/features/inventory/write-resources.ts'
+import type { Provider } from '../../src/integrations/digitalocean/index.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import { onPostgres } from '../support/database.ts'
+import { type Bundle, setup } from '../support/setup.ts'
+import { haveProject, jobPart, rowOf, runOf, see, shown, sweepOne } from '../support/sweep.ts'
+
+async function count({ ctx }: Bundle, from: string): Promise<number> {
+  const { rows } = await sql<{ n: number }>`select count(*)::int as n from ${sql.raw(from)}`.execute(ctx.db)
+  return rows[0]!.n
+}
+
+/** Every listing waits until as many have begun as the test wants to overlap. */
+function meeting(provider: Provider, parties: number): Provider {
+  let begun = 0
+  const gate = Promise.withResolvers<void>()
+  return {
+    ...provider,
+    pages(kind, options) {
+      const listing = provider.pages(kind, options)
+      async function* together() {
+        begun += 1
+        if (begun >= parties) gate.resolve()
+        await gate.promise
+        yield* listing
+      }
+      const pages = together()
+      return {
+        [Symbol.asyncIterator]: () => pages,
+        get verdict() {
+          return listing.verdict
+        },
+      }
+    },
+  }
+}
+
+function races(): void {
+  test('many who discover the same resources at once make one row and one event of each', async t => {
+    const bundle = await setup(t)
+    const { db } = bundle.ctx
+    const at = bundle.clock.now().toISOString()
+    for (let round = 0; round < 10; round++) {
+      const seen = Array.from({ length: 20 }, (_, i) =>
+        seenResource(shown('droplet', { provider_id: `${round}-${i}` })),
+      )
+      const orders = [seen, seen.toReversed(), [...seen.slice(10), ...seen.slice(0, 10)], seen.slice(5)]
+      const written = await Promise.all(
+        orders.map((mine, who) => writeAllSeen(db, { kind: 'droplet', at, actor: `writer-${who}` }, mine)),
+      )
+      assert.equal(
+        written.reduce((sum, { inserted }) => sum + inserted, 0),
+        20,
+      )
+      assert.equal(
+        written.reduce((sum, { updated, restored }) => sum + updated + restored, 0),
+        0,
+      )
+    }
+    assert.equal(await count(bundle, 'cloud_resources'), 200)
+    assert.equal(await count(bundle, "cloud_resource_events where kind = 'discovered'"), 200)
+    assert.equal(await count(bundle, 'cloud_resource_events'), 200)
+  })
+
+  test('sweeps beside refreshes tell each change once and lose no row', async t => {
+    const bundle = await setup(t, { provider: {} })
+    const { ctx, clock, sandbox } = bundle
+    await sweepOne(bundle, 'droplet')
+    const shelf = sandbox.world.shelves.droplet
+    const ids = [...shelf].map(droplet => String(droplet.id))
+    for (let round = 1; round <= 50; round++) {
+      clock.advance(60_000)
+      for (const id of ids) shelf.replace({ ...shelf.get(id)!, memory: round })
+      const looks = [...ids.slice(0, 4), ...ids.slice(0, 4)].map(id => refreshResource(ctx, 'droplet', id))
+      await Promise.all([syncKind(ctx, { kind: 'droplet', sweepId: newId() }, jobPart()), ...looks])
+    }
+    const { rows } = await sql<{ provider_id: string; told: number; chain: boolean }>`
+      select r.provider_id, count(*)::int as told,
+        bool_and((e.changes->'attrs.memory'->>'after')::int = e.n) as chain
+      from cloud_resources r join (
+        select *, row_number() over (partition by resource_id order by created_at, id) as n
+        from cloud_resource_events where kind = 'updated') e on e.resource_id = r.id
+      group by 1`.execute(ctx.db)
+    assert.equal(rows.length, ids.length)
+    for (const { provider_id, told, chain } of rows) assert.deepEqual([told, chain], [50, true], provider_id)
+    assert.equal(
+      await count(
+        bundle,
+        "cloud_resources where kind = 'droplet' and stale_strike_count = 0 and deleted_at is null",
+      ),
+      ids.length + 1,
+    )
+  })
+
+  test('two sweeps of one kind at once never both finish, and one strike is given, not two', async t => {
+    const bundle = await setup(t, { provider: {} })
+    await sweepOne(bundle, 'droplet')
+    const { ctx, clock, sandbox } = bundle
+    const { provider } = ctx
+    const gone = 41_000_101
+    sandbox.world.shelves.droplet.remove(String(gone))
+    for (let round = 1; round <= 10; round++) {
+      clock.advance(3_600_000)
+      await sql`update cloud_resources set stale_strike_count = 0`.execute(ctx.db)
+      // Whether or not both get as far as listing, neither waits for ever: one listing at least begins.
+      ctx.provider = meeting(provider, 1)
+      const sweeps = [newId(), newId()]
+      const outcomes = await Promise.allSettled(
+        sweeps.map(sweepId => syncKind(ctx, { kind: 'droplet', sweepId }, jobPart())),
+      )
+      const finished = outcomes.filter(outcome => outcome.status === 'fulfilled')
+      assert.equal(finished.length, 1, JSON.stringify(outcomes))
+      assert.equal((await rowOf(bundle, 'droplet', gone)).stale_strike_count, 1)
+      assert.equal(await count(bundle, "sync_runs where status = 'running'"), 0)
+    }
+    ctx.provider = provider
+  })
+
+  test('one sweep run by two workers at once strikes once', async t => {
+    const bundle = await setup(t, { provider: {} })
+    await sweepOne(bundle, 'droplet')
+    const { ctx, clock, sandbox } = bundle
+    const { provider } = ctx
+    const gone = 41_000_101
+    sandbox.world.shelves.droplet.remove(String(gone))
+    for (let round = 1; round <= 10; round++) {
+      clock.advance(3_600_000)
+      await sql`update cloud_resources set stale_strike_count = 0`.execute(ctx.db)
+      ctx.provider = meeting(provider, 2)
+      const sweepId = newId()
+      const both = [1, 2].map(() => syncKind(ctx, { kind: 'droplet', sweepId }, jobPart()))
+      const lost = (await Promise.allSettled(both)).filter(outcome => outcome.status === 'rejected')
+      assert.equal(lost.length, 1)
+      assert.ok(lost[0]?.reason instanceof LostRunError, String(lost[0]?.reason))
+      assert.equal((await rowOf(bundle, 'droplet', gone)).stale_strike_count, 1)
+      const run = await runOf(bundle, 'droplet', sweepId)
+      assert.deepEqual([run.status, run.attempt, run.struck], ['complete', 2, 1])
+    }
+    ctx.provider = provider
+  })
+
+  test('a resource discovered while its project changes hands is the new tenant’s', async t => {
+    const bundle = await setup(t)
+    const { ctx, clock } = bundle
+    const rounds = 40
+    const ids = (round: number) => Array.from({ length: 5 }, (_, i) => `${round}-${i}`)
+    const all = Array.from({ length: rounds }, (_, round) => ids(round)).flat()
+    const project = await haveProject(
+      bundle,
+      'p',
+      'tenant-0',
+      all.map(id => ['droplet', id]),
+    )
+    for (let round = 0; round < rounds; round++) {
+      const seen = ids(round).map(provider_id => seenResource(shown('droplet', { provider_id })))
+      const known = ids(round - 1).map(provider_id =>
+        seenResource(shown('droplet', { provider_id, status: 'off' })),
+      )
+      const sighting = { kind: 'droplet', at: clock.now().toISOString(), actor: 'sync:test' } as const
+      await Promise.all([
+        writeAllSeen(ctx.db, sighting, round > 0 ? [...known, ...seen] : seen),
+        assignProject(ctx, project, { tenant_id: `tenant-${round + 1}` }, 'ada'),
+      ])
+      assert.equal(
+        await count(bundle, `cloud_resources where tenant_id is distinct from 'tenant-${round + 1}'`),
+        0,
+        `round ${round}`,
+      )
+    }
+  })
+
+  test('of two who confirm the same held deletions one does, and each deletion is told once', async t => {
+    const bundle = await setup(t)
+    const { ctx, clock } = bundle
+    await see(
+      bundle,
+      'droplet',
+      Array.from({ length: 120 }, (_, i) => ({ provider_id: String(i) })),
+    )
+    await sql`update cloud_resources set stale_strike_count = 3`.execute(ctx.db)
+    clock.advance(3_600_000)
+    const id = newId()
+    const at = clock.now().toISOString()
+    await sql`insert into sync_runs (id, sweep_id, kind, status, started_at, finished_at, held)
+      values (${id}, ${newId()}, 'droplet', 'complete', ${at}, ${at}, 120)`.execute(ctx.db)
+    const outcomes = await Promise.allSettled(
+      [1, 2, 3].map(n => confirmHeldDeletions(ctx, id, `operator-${n}`)),
+    )
+    assert.equal(outcomes.filter(outcome => outcome.status === 'fulfilled').length, 1)
+    assert.equal(await count(bundle, "cloud_resource_events where kind = 'deleted'"), 120)
+    assert.equal(await count(bundle, 'cloud_resources where deleted_at is null'), 0)
+  })
+}
+
+if (onPostgres) races()
