@@ -1,0 +1,48 @@
+// Runs the tests: `npm test`, or `npm test -- FILE…` for some of them. Loading the service and an engine costs more than
+// most tests do, so files share a process; two lanes of them run side by side. Tests of whole processes keep to
+// themselves.
+import { spawn } from 'node:child_process'
+
+interface Step {
+  files: string[]
+  /** One process for all files, or one for each. */
+  shared: boolean
+}
+
+const lanes: Step[][] = [
+  [{ shared: true, files: ['test/{api,architecture,kernel}/*.test.ts'] }],
+  [
+    { shared: true, files: ['test/{features,integrations,jobs,races,sandbox}/**/*.test.ts'] },
+    { shared: false, files: ['test/process/*.test.ts'] },
+  ],
+]
+
+const chosen = process.argv.slice(2)
+const plan = chosen.length > 0 ? [[{ shared: true, files: chosen }]] : lanes
+const results = await Promise.all(plan.map((lane, index) => runLane(lane, index === 0)))
+process.exitCode = results.every(Boolean) ? 0 : 1
+
+/** The first lane is shown as it goes, the others when they are done, so that their lines do not mix. */
+async function runLane(lane: Step[], live: boolean): Promise<boolean> {
+  let passed = true
+  for (const step of lane) {
+    const { code, output } = await run(step, live)
+    if (!live) process.stdout.write(output)
+    passed &&= code === 0
+  }
+  return passed
+}
+
+function run({ files, shared }: Step, live: boolean): Promise<{ code: number | null; output: string }> {
+  const isolation = shared ? ['--test-isolation=none'] : ['--test-concurrency=1']
+  const args = ['--test', ...isolation, '--test-global-setup=test/support/global-setup.ts', ...files]
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],
+  })
+  const chunks: Buffer[] = []
+  child.stdout?.on('data', chunk => chunks.push(chunk))
+  child.stderr?.on('data', chunk => chunks.push(chunk))
+  return new Promise(resolve =>
+    child.on('close', code => resolve({ code, output: Buffer.concat(chunks).toString() })),
+  )
+}
