@@ -87,6 +87,8 @@ export interface Figures {
   worlds: number
   /** Without those that were finished already and did nothing. */
   sweeps: number
+  /** Of these, the sweeps that met at least one fault. */
+  faulty: number
   outcomes: Record<'complete' | 'partial' | 'failed' | 'lost' | 'repeated', number>
   events: Record<Event['kind'], number>
   strikes: number
@@ -108,6 +110,7 @@ export async function chaosSweeps({ engine, sweeps, seed, onProgress }: ChaosOpt
   const figures: Figures = {
     worlds: 0,
     sweeps: 0,
+    faulty: 0,
     outcomes: { complete: 0, partial: 0, failed: 0, lost: 0, repeated: 0 },
     events: { discovered: 0, updated: 0, deleted: 0, restored: 0 },
     strikes: 0,
@@ -194,6 +197,7 @@ async function live(engine: Engine, steps: Step[], figures: Figures, enough: num
     if (!finished) figures.sweeps += 1
     figures.requests += answers.requests
     figures.most_requests_of_a_sweep = Math.max(figures.most_requests_of_a_sweep, answers.requests)
+    if (answers.met.size > 0) figures.faulty += 1
     for (const name of answers.met) figures.met[name] = (figures.met[name] ?? 0) + 1
 
     const expected: Event[] = []
