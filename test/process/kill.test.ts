@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Service, startService, temporaryFolder } from '../support/process.ts'
+import { preparedFolder, type Service, startService, temporaryFolder } from '../support/process.ts'
 
 /** Twenty were run by hand; four keep `npm test` short. */
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 4)
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? 2)
 const task = '/api/v1/admin/scheduled_tasks/housekeeping'
 
 test('killed in the middle of writes it starts again each time, and nothing acknowledged is lost', async t => {
-  const dataDir = temporaryFolder(t)
+  const dataDir = preparedFolder(t)
   const written: Written = { pausedBy: new Set([null]), runs: new Set() }
   let acknowledged = 0
   for (let round = 0; round < ROUNDS; round++) {

@@ -4,10 +4,10 @@ import { Agent } from 'node:http'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
-import { call, type Service, spawnService, startService, temporaryFolder } from '../support/process.ts'
+import { call, preparedFolder, type Service, spawnService, startService } from '../support/process.ts'
 
 // The tests of this file go on where the one before stopped, on one folder, for each start takes seconds.
-const dataDir = temporaryFolder({ after })
+const dataDir = preparedFolder({ after })
 const tasks = '/api/v1/admin/scheduled_tasks'
 const done = { code: 0, signal: null }
 let requested: string

@@ -1,7 +1,7 @@
 // A fresh, migrated database for each test, cheaply: PGlite from a dump, PostgreSQL from a template database. Which of
 // the two is decided by TEST_DATABASE_URL (`npm run test:pg` sets it).
-import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, openAsBlob, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, openAsBlob, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { PGlite } from '@electric-sql/pglite'
@@ -9,31 +9,17 @@ import pg from 'pg'
 import { pino } from 'pino'
 import { systemClock } from '../../src/kernel/clock.ts'
 import type { Engine } from '../../src/kernel/db/engine.ts'
-import { migrate, readMigrations } from '../../src/kernel/db/migrations.ts'
+import { migrate } from '../../src/kernel/db/migrations.ts'
 import { openPglite } from '../../src/kernel/db/pglite.ts'
 import { openPostgres } from '../../src/kernel/db/postgres.ts'
 import { createMetrics } from '../../src/kernel/metrics.ts'
 import { createJobs } from '../../src/kernel/queue/jobs.ts'
+import { cache, dataFolder, dumpFile, fingerprint } from './prepared.ts'
 
 export const testDatabaseUrl = process.env.TEST_DATABASE_URL
 export const onPostgres = testDatabaseUrl !== undefined
 
 const silent = pino({ level: 'silent' })
-const root = join(import.meta.dirname, '../..')
-const cache = join(root, 'node_modules/.cache/cloudops')
-
-/** Changes whenever what a migrated database looks like may have changed. */
-function fingerprint(): string {
-  const hash = createHash('sha256')
-  for (const { checksum } of readMigrations()) hash.update(checksum)
-  for (const file of readdirSync(join(root, 'src/kernel/queue')))
-    hash.update(readFileSync(join(root, 'src/kernel/queue', file)))
-  hash.update(readFileSync(join(root, 'node_modules/pg-boss/package.json')))
-  hash.update(readFileSync(join(root, 'node_modules/@electric-sql/pglite/package.json')))
-  return hash.digest('hex').slice(0, 16)
-}
-
-const dumpFile = () => join(cache, `pglite-${fingerprint()}.tar`)
 const templateName = () => `cloudops_template_${fingerprint()}`
 
 /** Once before all tests. */
@@ -41,7 +27,7 @@ export async function prepareDatabases(): Promise<void> {
   if (testDatabaseUrl) return prepareTemplate(testDatabaseUrl)
   const file = dumpFile()
   mkdirSync(cache, { recursive: true })
-  if (readdirSync(cache).includes(file.slice(cache.length + 1))) return
+  if (existsSync(file) && existsSync(dataFolder())) return
   const folder = join(cache, `build-${randomBytes(4).toString('hex')}`)
   const engine = await openPglite({ dataDir: folder })
   await fill(engine)
@@ -51,7 +37,7 @@ export async function prepareDatabases(): Promise<void> {
   await pglite.close()
   writeFileSync(`${file}.part`, Buffer.from(await dump.arrayBuffer()))
   renameSync(`${file}.part`, file)
-  rmSync(folder, { recursive: true })
+  if (!existsSync(dataFolder())) renameSync(folder, dataFolder())
 }
 
 async function prepareTemplate(url: string): Promise<void> {

@@ -2,7 +2,7 @@
 // Nothing of this process's environment or of a `.env` file reaches it.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { type Agent, request } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { JWTPayload } from 'jose'
 import { eventually } from './eventually.ts'
+import { dataFolder } from './prepared.ts'
 import { SECRET, tokenMaker } from './tokens.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -189,6 +190,13 @@ export async function runCommand(
   })
   const [code, signal] = await once(child, 'close')
   return { code, signal, stdout, stderr }
+}
+
+/** A data folder with a migrated database in it, where a test is not about making one. */
+export function preparedFolder(owner: Owner): string {
+  const folder = temporaryFolder(owner)
+  cpSync(join(dataFolder(), 'pglite'), join(folder, 'pglite'), { recursive: true })
+  return folder
 }
 
 export function temporaryFolder(owner: Owner): string {
