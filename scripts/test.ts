@@ -1,5 +1,5 @@
 // Runs the tests: `npm test`, or `npm test -- FILE…` for some of them. Loading the service and an engine costs more than
-// most tests do, so files share a process; two lanes of them run side by side. Tests of whole processes keep to
+// most tests do, so files share a process; lanes of them run side by side. Tests of whole processes keep to
 // themselves.
 import { spawn } from 'node:child_process'
 
@@ -11,10 +11,8 @@ interface Step {
 
 const lanes: Step[][] = [
   [{ shared: true, files: ['test/{api,architecture,kernel}/*.test.ts'] }],
-  [
-    { shared: true, files: ['test/{features,integrations,jobs,races,sandbox}/**/*.test.ts'] },
-    { shared: false, files: ['test/process/*.test.ts'] },
-  ],
+  [{ shared: true, files: ['test/{features,integrations,jobs,races,sandbox}/**/*.test.ts'] }],
+  [{ shared: false, files: ['test/process/*.test.ts'] }],
 ]
 
 const chosen = process.argv.slice(2)
