@@ -1,11 +1,11 @@
 // A sweep of the service's own: its configuration, pool, queue and log, and `syncKind` as the job calls it; only the
-// provider is another (generated-droplets.ts).
+// provider is another (generated-droplets.ts). CLIENT=yes puts the real provider client before it.
 import { sql } from 'kysely'
 import { readConfig } from '../../src/config.ts'
 import { createContext } from '../../src/context.ts'
 import { syncKind } from '../../src/features/inventory/sync-kind.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { generatedProvider } from '../generated-droplets.ts'
+import { clientOf, generatedProvider } from '../generated-droplets.ts'
 import { working } from '../worker-process.ts'
 
 export interface Sweep {
@@ -15,13 +15,15 @@ export interface Sweep {
 
 export interface Swept {
   ms: number
+  /** The most memory the process has held since it started. */
+  peakBytes: number
 }
 
 const { config } = readConfig({ ...process.env })
 const context = await createContext({ config, worker: false })
 const droplets = Number(process.env.DROPLETS)
 const { world, provider, takeOwnTime } = generatedProvider(droplets)
-const kernel = { ...context, provider }
+const kernel = { ...context, provider: process.env.CLIENT === 'yes' ? clientOf(world) : provider }
 if (process.env.TENANTS) await addTenants(Number(process.env.TENANTS))
 
 /** Tenant t of n, as an operator would have assigned projects: project t, which holds every n-th droplet. */
@@ -49,5 +51,5 @@ working<Sweep, Swept>(async ({ changePercent }) => {
   )
   const ms = performance.now() - began - takeOwnTime()
   if (outcome?.status !== 'complete') throw new Error(`the sweep ended as ${outcome?.status}`)
-  return { ms }
+  return { ms, peakBytes: process.resourceUsage().maxRSS * 1024 }
 })
