@@ -18,6 +18,8 @@ export interface Figure {
 export interface Bench {
   /** An empty database of the figure's own, as a connection address; dropped when the figure is done. */
   database(): Promise<string>
+  /** A database that `fill` fills once for all figures of the run that name it; dropped at the end of the run. */
+  filled(name: string, fill: (url: string) => Promise<void>): Promise<string>
   /** A line on the terminal: a figure that takes a while says where it is. */
   say(line: string): void
 }

@@ -8,7 +8,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { databases } from './databases.ts'
-import { barInWords, type Figure, type Result, resultOf } from './figure.ts'
+import { type Bench, barInWords, type Figure, type Result, resultOf } from './figure.ts'
 import { surroundings } from './machine.ts'
 import { resultsPage } from './results-page.ts'
 
@@ -32,13 +32,23 @@ const server =
 
 const where = await surroundings(server)
 const results: Result[] = []
+const ofTheRun = databases(server)
+const filledBefore = new Map<string, string>()
+const filled: Bench['filled'] = async (name, fill) => {
+  const known = filledBefore.get(name)
+  if (known) return known
+  const url = await ofTheRun.create()
+  await fill(url)
+  filledBefore.set(name, url)
+  return url
+}
 for (const name of wanted === undefined ? names : [wanted]) {
   const figure = (await import(join(folder, `${name}.ts`))).default as Figure
   if (figure.name !== name) throw new Error(`bench/figures/${name}.ts calls itself ${figure.name}`)
   say(`\n${name}: ${figure.measures}`)
   const { create, dropAll } = databases(server)
   try {
-    const result = await resultOf(figure, { database: create, say: line => say(`  ${line}`) })
+    const result = await resultOf(figure, { database: create, filled, say: line => say(`  ${line}`) })
     results.push(result)
     for (const line of wanted === undefined ? [] : result.details) say(`  ${line}`)
     say(`  ${result.met ? 'met' : 'MISSED'}: ratio ${result.ratio.toFixed(2)}, bar ${barInWords(figure)}`)
@@ -46,6 +56,7 @@ for (const name of wanted === undefined ? names : [wanted]) {
     await dropAll()
   }
 }
+await ofTheRun.dropAll()
 
 if (wanted === undefined) {
   writeFileSync(join(import.meta.dirname, 'RESULTS.md'), resultsPage(results, where, new Date()))

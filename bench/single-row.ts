@@ -1,17 +1,15 @@
 // How the single-row reads are measured: the service and the bare route, each in its own process, on the same row. Both
 // answer the same body; that is checked before anything is measured.
 import { deepStrictEqual } from 'node:assert'
-import { randomBytes } from 'node:crypto'
-import { SignJWT } from 'jose'
 import { newId } from '../src/kernel/ids.ts'
 import { query } from './databases.ts'
 import type { Bench, Measurement } from './figure.ts'
 import { type Load, type Round, underLoad } from './load.ts'
 import { alternate, median, type Pair } from './rounds.ts'
 import { startServer } from './server-process.ts'
+import { headersFor, POOL_SIZE, serviceEnvironment } from './service-environment.ts'
 
 const PATH = '/api/v1/admin/scheduled_tasks/housekeeping'
-const POOL_SIZE = '10'
 const ROUNDS = 7
 // The service has several times the bare route's code for the compiler to get through; both get the same time.
 const WARM_UP = { connections: 32, seconds: 10 }
@@ -24,17 +22,9 @@ export async function measureRead(
   { prepared }: { prepared: boolean },
 ): Promise<Measurement> {
   const url = await database()
-  const secret = randomBytes(48).toString('base64')
-  const service = await startServer('service.ts', {
-    DATABASE_URL: url,
-    DATABASE_POOL_SIZE: POOL_SIZE,
-    JWT_SECRET: secret,
-    SECRET_KEY: randomBytes(48).toString('base64'),
-    SESSION_SIGNING_SALT: randomBytes(48).toString('base64'),
-    // As by default, but never reached.
-    RATE_LIMIT_PER_MINUTE: '10000000',
-  })
-  const headers = { authorization: `Bearer ${await adminToken(secret)}` }
+  const environment = serviceEnvironment(url)
+  const service = await startServer('service.ts', environment)
+  const headers = await headersFor(environment.JWT_SECRET, { role: 'platform_admin' })
   await addRun(url)
   const body = await bodyOf(service.url, headers)
   const bare = await startServer('bare-scheduled-task.ts', {
@@ -78,14 +68,6 @@ function details(rounds: Pair<Round>[]): string[] {
     ),
   ]
 }
-
-const adminToken = (secret: string): Promise<string> =>
-  new SignJWT({ role: 'platform_admin' })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setSubject('bench')
-    .setIssuedAt()
-    .setExpirationTime('2h')
-    .sign(Buffer.from(secret))
 
 /** A task that has run, so that every column of the answer has something to carry. */
 async function addRun(url: string): Promise<void> {

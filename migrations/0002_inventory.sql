@@ -69,9 +69,10 @@ create table cloud_resources (
   stale_strike_count int not null default 0,
   deleted_at         timestamptz(3),
   unique (provider, kind, provider_id)
-  -- Every sweep rewrites last_seen_at of every row. It is in no index and pages keep room, so that the new version
-  -- stays on its page and no index is touched.
-) with (fillfactor = 70);
+  -- Every sweep rewrites last_seen_at of every row. It is in no index, and pages keep room for a second version of each
+  -- of their rows, so that the new version stays on its page and no index is touched. With less room the first sweeps
+  -- move rows until the pages are half empty all the same (measured at 70: 60 % stayed in the first sweep).
+) with (fillfactor = 50);
 create index cloud_resources_tenant on cloud_resources (tenant_id, id);
 create index cloud_resources_kind on cloud_resources (kind, id);
 create index cloud_resources_region on cloud_resources (region, id);

@@ -28,8 +28,10 @@ const RESOURCE_JSON = `json_build_object(
   'attrs', attrs, 'first_seen_at', iso8601(first_seen_at), 'last_seen_at', iso8601(last_seen_at),
   'stale_strike_count', stale_strike_count, 'deleted_at', iso8601(deleted_at))::text`
 
+type FilterName = Exclude<keyof InventoryFilter, 'include_deleted'>
+
 /** Each filter's condition, with its parameter's place to be filled in. */
-const CONDITIONS: Record<Exclude<keyof InventoryFilter, 'include_deleted'>, (parameter: string) => string> = {
+const CONDITIONS: Record<FilterName, (parameter: string) => string> = {
   kind: p => `kind = ${p}`,
   region: p => `region = ${p}`,
   status: p => `status = ${p}`,
@@ -43,7 +45,14 @@ const CONDITIONS: Record<Exclude<keyof InventoryFilter, 'include_deleted'>, (par
 /** PostgreSQL tells statements apart by 63 characters of their name, fewer than all filters together have. */
 const shortName = (part: string) => part.slice(0, 3)
 
-/** One prepared statement for each combination of filters that is asked for. */
+/** Columns with an index on (column, id), the one that leaves fewest rows first. */
+const NARROW = ['deployment_id', 'name', 'project_id', 'tenant_id'] as const
+const WIDE = ['region', 'kind', 'status'] as const
+
+/** Sorts before every id there is. */
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
+
+/** A page in the order of ids. */
 export function listResources(
   engine: Engine,
   scope: Scope,
@@ -51,26 +60,42 @@ export function listResources(
   limit: number,
   after: string | null,
 ): Promise<ResourceJson[]> {
-  const values: unknown[] = [limit]
-  const where: string[] = []
-  const used: string[] = []
-  const add = (name: string, condition: (parameter: string) => string, value: unknown) => {
-    values.push(value)
-    where.push(condition(`$${values.length}`))
-    used.push(name)
+  const asked: [FilterName, string][] = scope.allTenants ? [] : [['tenant_id', scope.tenantId]]
+  for (const name of Object.keys(CONDITIONS) as FilterName[]) {
+    const value = filter[name]
+    if (value !== undefined) asked.push([name, value])
   }
-  if (!scope.allTenants) add('scope', CONDITIONS.tenant_id, scope.tenantId)
-  for (const [name, condition] of Object.entries(CONDITIONS)) {
-    const value = filter[name as keyof typeof CONDITIONS]
-    if (value !== undefined) add(name, condition, value)
+  const first = (columns: readonly FilterName[]) =>
+    columns.map(column => asked.find(([name]) => name === column)).find(found => found !== undefined)
+  const narrow = first(NARROW)
+  const leading = narrow ?? first(WIDE)
+  const values: unknown[] = [limit, after ?? BEFORE_ALL]
+  const where = ['id > $2::uuid']
+  for (const condition of asked) {
+    values.push(condition[1])
+    const write = condition === leading ? leadingCondition : CONDITIONS[condition[0]]
+    where.push(write(`$${values.length}`, condition[0]))
   }
-  if (after !== null) add('after', p => `id > ${p}::uuid`, after)
   if (!filter.include_deleted) where.push('deleted_at is null')
-  else used.push('all')
-  const conditions = where.length > 0 ? `where ${where.join(' and ')}` : ''
-  const text = `select id, ${RESOURCE_JSON} as json from cloud_resources ${conditions} order by id limit $1`
-  return engine.read<ResourceJson>({ name: `inventory:${used.map(shortName).join('')}`, text }, values)
+  const used = [...asked.map(([name]) => name), ...(filter.include_deleted ? ['all'] : [])]
+  // Planned once for each combination of filters; but how common a tag is, or a region of this kind, decides which way
+  // is short, so that those are planned for each value.
+  const plannedOnce = narrow !== undefined || (asked.length <= 1 && filter.tag === undefined)
+  const name = plannedOnce ? `inventory:${used.map(shortName).join('')}` : ''
+  const text = `select id, ${RESOURCE_JSON} as json from cloud_resources
+    where ${where.join(' and ')} order by ${leading ? `${leading[0]}, id` : 'id'} limit $1`
+  return engine.read<ResourceJson>({ name, text }, values)
 }
+
+/**
+ * The page is read along this column's index. Written as `column = …` the planner would know that the order by id alone
+ * is the same, and for a value it takes for common it would walk the primary key instead: past a million of other
+ * kinds, say, when the first sweep stored those before. `any` hides it.
+ */
+const leadingCondition = (parameter: string, column: string) =>
+  `${column} = any(array[${parameter}]::${UUIDS.has(column) ? 'uuid' : 'text'}[])`
+
+const UUIDS = new Set(['project_id', 'deployment_id'])
 
 /** The row as JSON text; undefined when there is none for this caller. */
 export async function findResource(

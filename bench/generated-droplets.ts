@@ -1,0 +1,87 @@
+// A provider that answers out of a generated world in the same process: neither the network nor the provider's pace is
+// measured, and the time it takes to make a page is counted apart.
+import { type GeneratedWorld, generated } from '../sandbox/world/generated.ts'
+import { defaultProject } from '../sandbox/world/world.ts'
+import {
+  absentProvider,
+  createProvider,
+  type ListingPage,
+  type PagedListing,
+  type Provider,
+  type RawItem,
+} from '../src/integrations/digitalocean/index.ts'
+
+const PER_PAGE = 200
+
+export interface GeneratedProvider {
+  world: GeneratedWorld
+  provider: Provider
+  /** Milliseconds spent on making pages since it was last asked. */
+  takeOwnTime(): number
+}
+
+export function generatedProvider(droplets: number): GeneratedProvider {
+  const world = generated({ droplets })
+  const shelf = world.shelves.droplet
+  let ownTime = 0
+
+  const pageAt = (offset: number): RawItem[] => {
+    const began = performance.now()
+    const items = shelf.slice(offset, PER_PAGE) as unknown as RawItem[]
+    ownTime += performance.now() - began
+    return items
+  }
+
+  function pages(): PagedListing {
+    const count = Math.ceil(shelf.size / PER_PAGE)
+    let read = 0
+    async function* all(): AsyncGenerator<ListingPage> {
+      while (read < count) yield { items: pageAt(PER_PAGE * read++), total: shelf.size }
+    }
+    const listing = all()
+    return {
+      [Symbol.asyncIterator]: () => listing,
+      get verdict() {
+        const complete = read === count
+        return { complete, pages: read, total: shelf.size, reason: complete ? null : 'not read to its end' }
+      },
+    }
+  }
+
+  return {
+    world,
+    provider: Object.assign(absentProvider('not part of this figure'), {
+      pages,
+      getDefaultProject: async () => defaultProject(world) as unknown as RawItem,
+    }),
+    takeOwnTime() {
+      const taken = ownTime
+      ownTime = 0
+      return taken
+    },
+  }
+}
+
+/** The real client over the same world: JSON text is made, parsed, paged and counted as with the provider. */
+export function clientOf(world: GeneratedWorld): Provider {
+  const shelf = world.shelves.droplet
+  const last = Math.ceil(shelf.size / PER_PAGE)
+  const answerTo = ({ pathname, searchParams }: URL): object => {
+    if (pathname === '/v2/projects/default') return { project: defaultProject(world) }
+    if (searchParams.has('type')) return { droplets: [], links: {}, meta: { total: 0 } }
+    const page = Number(searchParams.get('page'))
+    const next = `https://api.digitalocean.com/v2/droplets?page=${page + 1}&per_page=${PER_PAGE}`
+    return {
+      droplets: shelf.slice((page - 1) * PER_PAGE, PER_PAGE),
+      links: page < last ? { pages: { next } } : {},
+      meta: { total: shelf.size },
+    }
+  }
+  return createProvider({
+    baseUrl: 'https://provider.example',
+    token: 'bench',
+    fetch: async url => Response.json(answerTo(new URL(url))),
+    // The provider's pace would take minutes.
+    pace: { take: async () => {}, done() {}, pauseUntil() {}, allowance: () => null },
+  })
+}
