@@ -15,6 +15,8 @@ export function startWorker<Question extends object, Answer>(
   env: Record<string, string>,
 ): WorkerProcess<Question, Answer> {
   const child = fork(join(import.meta.dirname, 'workers', file), [], {
+    // As bin/cloudops.js starts the service.
+    execArgv: ['--max-semi-space-size=16'],
     env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })

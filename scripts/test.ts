@@ -2,6 +2,7 @@
 // most tests do, so files share a process; lanes of them run side by side. Tests of whole processes keep to
 // themselves.
 import { spawn } from 'node:child_process'
+import { prepareDatabases } from '../test/support/prepare-databases.ts'
 
 interface Step {
   files: string[]
@@ -17,6 +18,8 @@ const lanes: Step[][] = [
 
 const chosen = process.argv.slice(2)
 const plan = chosen.length > 0 ? [[{ shared: true, files: chosen }]] : lanes
+// Once, before the lanes: each would otherwise begin with the same work.
+await prepareDatabases()
 const results = await Promise.all(plan.map((lane, index) => runLane(lane, index === 0)))
 process.exitCode = results.every(Boolean) ? 0 : 1
 
@@ -33,7 +36,7 @@ async function runLane(lane: Step[], live: boolean): Promise<boolean> {
 
 function run({ files, shared }: Step, live: boolean): Promise<{ code: number | null; output: string }> {
   const isolation = shared ? ['--test-isolation=none'] : ['--test-concurrency=1']
-  const args = ['--test', ...isolation, '--test-global-setup=test/support/global-setup.ts', ...files]
+  const args = ['--test', ...isolation, ...files]
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],
   })

@@ -100,6 +100,14 @@ function* lines(seen: SeenResource[]): Generator<string> {
 
 function line({ provider_id, name, region, status, tags = [], attrs, fingerprint }: SeenResource): string {
   const list = `{${tags.map(tag => JSON.stringify(tag)).join(',')}}`
-  const fields = [provider_id, name, region, status, list, JSON.stringify(attrs), fingerprint]
+  const fields = [
+    provider_id,
+    name ?? provider_id,
+    region ?? null,
+    status ?? null,
+    list,
+    JSON.stringify(attrs),
+    fingerprint,
+  ]
   return `${fields.map(field).join('\t')}\n`
 }

@@ -1,74 +1,19 @@
 // A fresh, migrated database for each test, cheaply: PGlite from a dump, PostgreSQL from a template database. Which of
 // the two is decided by TEST_DATABASE_URL (`npm run test:pg` sets it).
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, openAsBlob, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { openAsBlob } from 'node:fs'
 import { after } from 'node:test'
-import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { pino } from 'pino'
-import { systemClock } from '../../src/kernel/clock.ts'
 import type { Engine } from '../../src/kernel/db/engine.ts'
-import { migrate } from '../../src/kernel/db/migrations.ts'
 import { openPglite } from '../../src/kernel/db/pglite.ts'
 import { openPostgres } from '../../src/kernel/db/postgres.ts'
-import { createMetrics } from '../../src/kernel/metrics.ts'
-import { createJobs } from '../../src/kernel/queue/jobs.ts'
-import { cache, dataFolder, dumpFile, fingerprint } from './prepared.ts'
+import { databaseUrl, templateName, testDatabaseUrl } from './prepare-databases.ts'
+import { dumpFile } from './prepared.ts'
 
-export const testDatabaseUrl = process.env.TEST_DATABASE_URL
 export const onPostgres = testDatabaseUrl !== undefined
 
 const silent = pino({ level: 'silent' })
-const templateName = () => `cloudops_template_${fingerprint()}`
-
-/** Once before all tests. */
-export async function prepareDatabases(): Promise<void> {
-  if (testDatabaseUrl) return prepareTemplate(testDatabaseUrl)
-  const file = dumpFile()
-  mkdirSync(cache, { recursive: true })
-  if (existsSync(file) && existsSync(dataFolder())) return
-  const folder = join(cache, `build-${randomBytes(4).toString('hex')}`)
-  const engine = await openPglite({ dataDir: folder })
-  await fill(engine)
-  await engine.close()
-  const pglite = await PGlite.create(join(folder, 'pglite'))
-  const dump = await pglite.dumpDataDir('none')
-  await pglite.close()
-  writeFileSync(`${file}.part`, Buffer.from(await dump.arrayBuffer()))
-  renameSync(`${file}.part`, file)
-  if (!existsSync(dataFolder())) renameSync(folder, dataFolder())
-}
-
-async function prepareTemplate(url: string): Promise<void> {
-  const name = templateName()
-  const admin = new pg.Client({ connectionString: url })
-  await admin.connect()
-  try {
-    const { rowCount } = await admin.query('select 1 from pg_database where datname = $1', [name])
-    if (rowCount) return
-    await admin.query(`create database ${name}_part`)
-    const engine = openPostgres({ url: databaseUrl(url, `${name}_part`), poolSize: 2, log: silent })
-    await fill(engine)
-    await engine.close()
-    await admin.query(`alter database ${name}_part rename to ${name}`)
-  } finally {
-    await admin.end()
-  }
-}
-
-async function fill(engine: Engine): Promise<void> {
-  await migrate(engine, systemClock)
-  const jobs = createJobs({ engine, log: silent, metrics: createMetrics(), worker: false })
-  await jobs.start()
-  await jobs.stop(1_000)
-}
-
-function databaseUrl(url: string, name: string): string {
-  const parsed = new URL(url)
-  parsed.pathname = `/${name}`
-  return parsed.href
-}
 
 /** A PostgreSQL database of a test's own, and its end. */
 export async function createPostgresDatabase({

@@ -18,37 +18,54 @@ const secretName =
 const userInAddress = /([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]*@/gi
 
 export function attributesOf(entry: KindEntry, raw: RawItem): Record<string, unknown> {
-  const left = Object.entries(raw).filter(([key]) => !columns.has(key) && key !== entry.id)
-  return cleanObject(left, '', entry)
+  const left = Object.keys(raw).filter(key => !columns.has(key) && key !== entry.id)
+  return cleanObject(raw, left, '', entry)
 }
 
 /**
  * Object.fromEntries defines keys instead of assigning them: a field called `__proto__` stays a field. Keys
  * are sorted so that equal objects have equal texts, which the order of arrays is decided by.
  */
-function cleanObject(entries: [string, unknown][], path: string, entry: KindEntry): Record<string, unknown> {
-  const kept = entries
-    .map(([key, value]) => [key, value, path ? `${path}.${key}` : key] as const)
-    .filter(
-      ([key, , at]) => !secretName.test(key) && !entry.secrets.includes(at) && !entry.noise.includes(at),
-    )
-    .map(([key, value, at]) => [key, clean(value, at, entry)] as const)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+function cleanObject(
+  from: Record<string, unknown>,
+  keys: string[],
+  path: string,
+  entry: KindEntry,
+): Record<string, unknown> {
+  const kept: [string, unknown][] = []
+  for (const key of keys.sort()) {
+    if (isSecret(key)) continue
+    const at = path ? `${path}.${key}` : key
+    if (entry.secrets.includes(at) || entry.noise.includes(at)) continue
+    kept.push([key, clean(from[key], at, entry)])
+  }
   return Object.fromEntries(kept)
 }
 
+/** The provider's field names are few: each is looked at once. */
+const judged = new Map<string, boolean>()
+function isSecret(key: string): boolean {
+  let secret = judged.get(key)
+  if (secret === undefined) {
+    secret = secretName.test(key)
+    // Labels are keys too, and anyone may invent those.
+    if (judged.size < 2_000) judged.set(key, secret)
+  }
+  return secret
+}
+
 function clean(value: unknown, path: string, entry: KindEntry): unknown {
-  if (typeof value === 'string') return value.replace(userInAddress, '$1')
+  if (typeof value === 'string') return value.includes('://') ? value.replace(userInAddress, '$1') : value
   if (Array.isArray(value)) {
     // What an app's environment holds is nobody's inventory, marked SECRET or not: only the names are kept.
-    const items = path.split('.').at(-1) === 'envs' ? value.map(withoutValue) : value
+    const items = path === 'envs' || path.endsWith('.envs') ? value.map(withoutValue) : value
     const cleaned = items.map(item => clean(item, path, entry))
-    return entry.ordered.includes(path) ? cleaned : cleaned.sort(canonically)
+    return cleaned.length < 2 || entry.ordered.includes(path) ? cleaned : cleaned.sort(canonically)
   }
   if (!isRecord(value)) return value
   const only = Object.hasOwn(entry.keepOnly, path) ? entry.keepOnly[path] : undefined
-  const fields = Object.entries(value).filter(([key]) => !only || only.includes(key))
-  return cleanObject(fields, path, entry)
+  const keys = Object.keys(value)
+  return cleanObject(value, only ? keys.filter(key => only.includes(key)) : keys, path, entry)
 }
 
 function withoutValue(item: unknown): unknown {
