@@ -41,7 +41,11 @@ if (onPostgres) {
     await startThree()
     for (const node of nodes) {
       assert.equal((await node.call('GET', tasks)).status, 200)
-      assert.equal(node.output(), '', 'nothing to warn about')
+      const warnings = node
+        .output()
+        .split('\n')
+        .filter(line => line !== '' && !line.includes('SIMULATED'))
+      assert.deepEqual(warnings, [], 'nothing to warn about but the sandbox')
     }
     const { rows } = await sql.query('select count(*)::int as count from schema_migrations group by version')
     assert.ok(rows.every(row => row.count === 1))
@@ -130,7 +134,11 @@ if (onPostgres) {
     await sql.query('truncate task_runs')
     await startThree()
     const scheduled = async () =>
-      (await sql.query("select status, attempts from task_runs where trigger = 'schedule'")).rows
+      (
+        await sql.query(
+          "select status, attempts from task_runs where trigger = 'schedule' and task = 'housekeeping'",
+        )
+      ).rows
     await eventually('the tick has run', async () =>
       (await scheduled()).some(run => run.status === 'completed'),
     )
