@@ -21,6 +21,10 @@ test('the cron table is listed with queue, schedule, last and next run', async t
   const { status, body } = await call('GET', base)
   assert.equal(status, 200)
   const task = body.data.find((row: { name: string }) => row.name === 'housekeeping')
+  const crons = Object.fromEntries(
+    body.data.map((row: { name: string; cron: string }) => [row.name, row.cron]),
+  )
+  assert.equal(crons.resource_sync, '15 * * * *')
   assert.equal(task.cron, '41 3 * * *')
   assert.equal(task.queue, 'metering')
   assert.equal(task.paused, false)
