@@ -6,6 +6,8 @@ declare module 'autocannon' {
     connections: number
     /** Seconds. */
     duration: number
+    /** Sent one after the other by each connection; each may be made anew. */
+    requests?: { setupRequest(request: object): object }[]
   }
 
   export interface Result {

@@ -2,8 +2,16 @@
 import autocannon from 'autocannon'
 import type { ServerProcess } from './server-process.ts'
 
+export interface Request {
+  method: 'GET' | 'POST'
+  path: string
+  body?: string
+}
+
 export interface Load {
   path: string
+  /** Makes each request anew, where they differ; none: GET of the path. */
+  next?: () => Request
   headers: Record<string, string>
   connections: number
   seconds: number
@@ -18,10 +26,16 @@ export interface Round {
 
 export async function underLoad(
   server: ServerProcess,
-  { path, headers, connections, seconds }: Load,
+  { path, headers, connections, seconds, next }: Load,
 ): Promise<Round> {
   const before = await server.usage()
-  const result = await autocannon({ url: server.url + path, headers, connections, duration: seconds })
+  const result = await autocannon({
+    url: server.url + path,
+    headers,
+    connections,
+    duration: seconds,
+    ...(next && { requests: [{ setupRequest: request => ({ ...request, ...next() }) }] }),
+  })
   const after = await server.usage()
   const failed = result.non2xx + result.errors + result.timeouts
   const answered = result['2xx']
