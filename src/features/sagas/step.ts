@@ -1,0 +1,41 @@
+// The step contract: a step carries its own undo. A workflow (a saga kind) is a list of steps, handed in from above.
+import type { Logger } from 'pino'
+import type { TSchema } from 'typebox'
+
+/** A JSON object: what inputs, contexts and outputs are made of. */
+export type Json = Record<string, unknown>
+
+/** The live state of a run, as a step sees it. */
+export interface SagaState {
+  readonly sagaId: string
+  /** Frozen: what the run was started with. */
+  readonly inputs: Readonly<Json>
+  /** What the steps before this one have written. */
+  readonly context: Readonly<Json>
+  /** The index of the step being run or undone. */
+  readonly stepIndex: number
+  /** Aborted when the step has taken too long, or its process stops or has lost the run. */
+  readonly signal: AbortSignal
+  readonly log: Logger
+}
+
+/** `context` is added to the run's context; `output` is kept in the ledger. */
+export type Executed = { ok: true; context?: Json; output?: Json } | { ok: false; reason: string }
+export type Compensated = { ok: true } | { ok: false; reason: string }
+
+export interface Step {
+  name: string
+  /** How long execute, and compensate, may take; the runner has a default. */
+  timeoutMs?: number
+  /** Raising counts as an error with the raised message as its reason. */
+  execute(state: SagaState): Promise<Executed>
+  /** Also called when the outcome of execute is unknown: it must cope with effects that are there, half there or not. */
+  compensate?(state: SagaState): Promise<Compensated>
+}
+
+export interface SagaKind {
+  kind: string
+  /** What POST /sagas checks the inputs against. */
+  inputs: TSchema
+  steps: readonly Step[]
+}
