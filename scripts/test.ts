@@ -36,8 +36,10 @@ async function runLane(lane: Step[], live: boolean): Promise<boolean> {
 
 function run({ files, shared }: Step, live: boolean): Promise<{ code: number | null; output: string }> {
   const isolation = shared ? ['--test-isolation=none'] : ['--test-concurrency=1']
-  const args = ['--test', ...isolation, ...files]
+  // Tests make much garbage that dies young; with a larger nursery the collector costs a fifth of what it does otherwise.
+  const args = ['--max-semi-space-size=64', '--test', ...isolation, ...files]
   const child = spawn(process.execPath, args, {
+    env: { ...process.env, NODE_COMPILE_CACHE: 'node_modules/.cache/node-compile-cache' },
     stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],
   })
   const chunks: Buffer[] = []

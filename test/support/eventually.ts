@@ -1,5 +1,8 @@
 // Waiting for something another process or a job does: asks until it holds, and says what it last saw when it never did.
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** Between two askings: asking without a pause would take the processor from whoever is being waited for. */
+const EVERY_MS = 10
 
 export async function eventually<T>(
   what: string,
@@ -11,6 +14,6 @@ export async function eventually<T>(
     const found = await ask()
     if (found !== undefined && found !== false) return found
     if (Date.now() > until) throw new Error(`it did not happen within ${withinMs} ms: ${what}`)
-    await turn()
+    await pause(EVERY_MS)
   }
 }

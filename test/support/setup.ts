@@ -83,11 +83,19 @@ export const quickLimits: Partial<Limits> = {
   requestTimeoutMs: 5_000,
 }
 
+/** Making one takes as long as opening a database, and most tests need none. */
+const noSandbox = new Proxy({} as SandboxProvider, {
+  get() {
+    throw new Error('this test asked for no provider')
+  },
+})
+
 export async function setup(t: TestContext, options: SetupOptions = {}): Promise<Bundle> {
   const undo = undoStack(t)
-  const sandbox = createSandboxProvider({ rateLimits: false, actionDelayMs: 0, ...options.provider })
   const providerEnv: Record<string, string> = {}
+  let sandbox = noSandbox
   if (options.provider) {
+    sandbox = createSandboxProvider({ rateLimits: false, actionDelayMs: 0, ...options.provider })
     providerEnv.DIGITALOCEAN_API_URL = (await sandbox.listen()).url
     providerEnv.DIGITALOCEAN_TOKEN = SANDBOX_TOKEN
     undo(() => sandbox.close())
