@@ -75,7 +75,12 @@ async function serveReference(app: FastifyInstance, api: FastifyInstance): Promi
       url: '/openapi.json',
       pageTitle: 'Cloud Operations Service',
       withDefaultFonts: false,
+      // Nothing that would send the document, or a request, anywhere but here.
       telemetry: false,
+      showDeveloperTools: 'never',
+      hideClientButton: true,
+      agent: { disabled: true },
+      mcp: { disabled: true },
     },
   })
   app.removeAllContentTypeParsers()
