@@ -29,6 +29,8 @@ export interface Measurement {
   peer: number
   /** Markdown for the figure's own part of the results: how it was measured, every round. */
   details: string[]
+  /** µs for one row at each size, for the plot of cost against size. */
+  bySize?: { size: number; cost: number }[]
 }
 
 export interface Result extends Measurement {

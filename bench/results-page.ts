@@ -15,6 +15,8 @@ export function resultsPage(results: Result[], { machine, load, versions }: Surr
     '|---|---:|---:|---|---:|---:|---|',
     ...results.map(row),
     '',
+    '![Cost of one row against the number of rows](cost-by-size.svg)',
+    '',
     '## Where',
     '',
     `- Machine: ${machine}; load average before the run ${load.toFixed(1)}`,

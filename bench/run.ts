@@ -1,5 +1,5 @@
 // The bench: every figure of bench/figures beside its peer, in one run, on a throwaway PostgreSQL.
-//   npm run bench            all figures; writes bench/RESULTS.md
+//   npm run bench            all figures; writes bench/RESULTS.md and bench/cost-by-size.svg
 //   npm run bench -- NAME    one figure, on the terminal alone
 // To add a figure, put bench/figures/NAME.ts there with `export default { … } satisfies Figure` (bench/figure.ts). It
 // is found by its name. Whatever serves runs in a process of its own (bench/servers, server-process.ts); rounds
@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { databases } from './databases.ts'
 import { type Bench, barInWords, type Figure, type Result, resultOf } from './figure.ts'
 import { surroundings } from './machine.ts'
+import { plot } from './plot.ts'
 import { resultsPage } from './results-page.ts'
 
 const folder = join(import.meta.dirname, 'figures')
@@ -60,7 +61,8 @@ await ofTheRun.dropAll()
 
 if (wanted === undefined) {
   writeFileSync(join(import.meta.dirname, 'RESULTS.md'), resultsPage(results, where, new Date()))
-  say('\nwritten: bench/RESULTS.md')
+  writeFileSync(join(import.meta.dirname, 'cost-by-size.svg'), plot(results) ?? '')
+  say('\nwritten: bench/RESULTS.md, bench/cost-by-size.svg')
 }
 
 const missed = results.filter(result => !result.met)

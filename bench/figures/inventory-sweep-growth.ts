@@ -48,6 +48,7 @@ async function measure(bench: Bench): Promise<Measurement> {
   return {
     ours: largest!,
     peer: smallest!,
+    bySize: sizes.map(({ droplets, perRow }) => ({ size: droplets, cost: median(perRow) })),
     details: [
       `${ROUNDS} rounds over all sizes in turn, after sweeps over ${WARM_UP_ROWS.toLocaleString('en-US')} rows of warming up, a \`VACUUM ANALYZE\` before each sweep; medians. The million rows belong to ${TENANTS.toLocaleString('en-US')} tenants. PostgreSQL runs with its default settings for memory: 10,000 droplets fit into its shared buffers, the others do not.`,
       '',
