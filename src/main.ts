@@ -1,5 +1,6 @@
 // The command line: `cloudops COMMAND`. Exit codes: 0 done, 1 failed, 2 the call's words are off.
 import { parseArgs } from 'node:util'
+import { call } from './commands/call.ts'
 import { catalog } from './commands/catalog.ts'
 import { type Command, CommandError, EXIT } from './commands/command.ts'
 import { config } from './commands/config.ts'
@@ -20,6 +21,7 @@ const commands: Record<string, Command> = {
   migrate,
   config,
   token,
+  call,
   tasks,
   catalog,
   sandbox,

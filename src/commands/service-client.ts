@@ -10,6 +10,7 @@ export interface ServiceClient {
   all<T>(path: string): Promise<T[]>
   post<T>(path: string, body?: object): Promise<T>
   patch<T>(path: string, body: object): Promise<T>
+  call<T>(method: string, path: string, body?: object): Promise<T>
 }
 
 interface Refusal {
@@ -58,6 +59,7 @@ export async function serviceClient(): Promise<ServiceClient> {
     all,
     post: (path, body) => call('POST', path, body),
     patch: (path, body) => call('PATCH', path, body),
+    call,
   }
 }
 
