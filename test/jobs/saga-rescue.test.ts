@@ -6,9 +6,10 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { claimRuns, completeStep, turnBack } from '../../src/features/sagas/drive-repository.ts'
 import { rescueRuns } from '../../src/features/sagas/index.ts'
+import type { Statement } from '../../src/kernel/db/engine.ts'
 import { anotherWorker } from '../support/another-worker.ts'
 import { eventually } from '../support/eventually.ts'
-import { ended, gate, type Journal, kindOf, show, start, statuses, step } from '../support/sagas.ts'
+import { ended, gate, type Journal, kindOf, run, show, start, statuses, step } from '../support/sagas.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
 const names = ['a', 'b', 'c']
@@ -221,6 +222,45 @@ test('a runner that finds its run taken over ends the step in hand and stays sil
   held.open()
   const still = await show(bundle, id)
   assert.deepEqual([still.status, statuses(still), journal], ['running', ['running'], ['execute a']])
+})
+
+test('a connection that breaks during a write, before or after the database has made it, neither loses a step nor runs one twice', async t => {
+  const journal: Journal = []
+  const kinds = [
+    kindOf(
+      'three',
+      names.map(name => step(name, journal)),
+    ),
+    kindOf('failing', [
+      step('a', journal),
+      step('b', journal, { execute: async () => ({ ok: false, reason: 'no' }) }),
+    ]),
+  ]
+  const bundle = await setup(t, { worker: true, sagaKinds: () => kinds })
+  const { engine } = bundle.ctx
+  const { read } = engine
+  const broken = new Set<string>()
+  const away = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+  // Every write breaks twice: first on its way there, then on its way back.
+  engine.read = async <Row>(statement: Statement, values: unknown[]): Promise<Row[]> => {
+    const write = values[2]
+    if (!/^saga_(complete|turn|comp)/.test(statement.name)) return read(statement, values)
+    if (!broken.has(`there ${write}`)) {
+      broken.add(`there ${write}`)
+      throw away()
+    }
+    const rows = await read<Row>(statement, values)
+    if (broken.has(`back ${write}`)) return rows
+    broken.add(`back ${write}`)
+    throw away()
+  }
+  const completed = await run(bundle, 'three')
+  assert.deepEqual([completed.status, journal], ['completed', ['execute a', 'execute b', 'execute c']])
+  assert.deepEqual(completed.context, { a: true, b: true, c: true })
+  journal.length = 0
+  const undone = await run(bundle, 'failing')
+  assert.deepEqual([undone.status, journal], ['rolled_back', ['execute a', 'execute b', 'compensate a']])
+  assert.ok(broken.size >= 12)
 })
 
 test('saga_rescue is a task that operators see and can run', async t => {
