@@ -40,12 +40,11 @@ test('a reason is one sentence for an operator: no stack, no secret, no control 
   const database = Object.assign(new Error('duplicate key: (email)=(ada@example.com)'), { code: '23505' })
   assert.equal(reasonOf(database), 'the database refused: This clashes with something that exists already.')
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 700 }), words => {
-      const said = inWords(words)
+    fc.property(fc.uint16Array({ maxLength: 700 }), units => {
+      const said = inWords(String.fromCharCode(...units))
       assert.ok(said.length > 0 && said.length <= 500)
       assert.ok(said.isWellFormed() && !/\p{Cc}/u.test(said))
     }),
-    { numRuns: 50 },
   )
 })
 
