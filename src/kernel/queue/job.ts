@@ -7,6 +7,8 @@ export interface JobType<P extends TSchema = TSchema> {
   name: string
   queue: QueueName
   payload: P
+  /** How long a job of this type may run, where the queue's own bound does not suit it. */
+  longestSeconds?: number
 }
 
 export interface JobRun {

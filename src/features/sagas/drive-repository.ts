@@ -1,0 +1,227 @@
+// SQL of the one who drives a run. Each boundary between two steps is one statement: one round trip, one commit. Every
+// write names the runner's claim: no row means that the run is someone else's by now. Every write has an id of its own,
+// so that it can be asked later whether it was made.
+import { CompiledQuery, sql } from 'kysely'
+import type { Statement } from '../../kernel/db/engine.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { RunStatus } from './run-states.ts'
+import type { Json } from './step.ts'
+import type { RunError } from './tables.ts'
+
+/** Where a statement goes: to the engine, which keeps it prepared, or into a transaction. */
+export type Writes = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>
+
+export const within =
+  (tx: Executor): Writes =>
+  async <Row>({ text }: Statement, values: unknown[]) =>
+    (await tx.executeQuery<Row>(CompiledQuery.raw(text, values))).rows
+
+export interface Claimed {
+  id: string
+  claim: string
+  kind: string
+  status: 'running' | 'compensating'
+  step_modules: string[]
+  current_step_index: number
+  compensating_index: number | null
+  inputs: Json
+  context: Json
+  cancel_requested: boolean
+  cancel_requested_by: string | null
+}
+
+/** A write by the holder of a claim. */
+export interface Hold {
+  id: string
+  claim: string
+  /** The write's own id. */
+  write: string
+  /** Puts the run down for this job, if it goes on. */
+  jobId: string | null
+}
+
+/** What a write has made of the run. */
+export interface Written {
+  status: RunStatus
+  /** The run waits for the job that was named. */
+  put_down: boolean
+}
+
+/**
+ * Takes the runs that nobody drives, each under the claim at its place, and begins their next steps. One that was
+ * cancelled before begins none. Planned each time: a plan for an empty table would be a bad one later.
+ */
+export async function claimRuns(executor: Executor, ids: string[], claims: string[]): Promise<Claimed[]> {
+  const { rows } = await sql<Claimed>`with free as (
+    select r.id, mine.claim from saga_runs r join unnest(${ids}::uuid[], ${claims}::uuid[]) as mine (id, claim) on mine.id = r.id
+    where r.claim is null and r.status in ('pending', 'running', 'compensating')
+    -- In one order, so that two who come for the same runs do not wait for each other.
+    order by r.id for update of r
+  ), run as (
+    update saga_runs r set claim = free.claim, status = case r.status when 'pending' then 'running' else r.status end,
+      heartbeat_at = clock_timestamp(), started_at = coalesce(r.started_at, clock_timestamp())
+    from free where r.id = free.id
+    returning r.*, clock_timestamp() as at
+  ), begun as (
+    insert into saga_step_results (saga_id, step_idx, name, status, started_at)
+    select id, current_step_index, step_modules[current_step_index + 1], 'running', at
+    from run where status = 'running' and not cancel_requested
+  )
+  select id, claim, kind, status, step_modules, current_step_index, compensating_index, inputs, context,
+    cancel_requested, cancel_requested_by from run`.execute(executor)
+  return rows
+}
+
+// The first four parameters of every write; the runner's own follow.
+const HELD = `id = $1::uuid and claim = $2::uuid`
+const WRITTEN = `last_write = $3::uuid, job_id = coalesce($4::uuid, job_id), heartbeat_at = clock_timestamp()`
+const OUTCOME = `status, claim is null and finished_at is null as put_down`
+
+async function make(
+  writes: Writes,
+  statement: Statement,
+  { id, claim, write, jobId }: Hold,
+  values: unknown[],
+): Promise<Written | undefined> {
+  return (await writes<Written>(statement, [id, claim, write, jobId, ...values]))[0]
+}
+
+export interface CompletedStep {
+  index: number
+  /** JSON texts. */
+  context: string | null
+  output: string | null
+  last: boolean
+  /** Where compensation begins if the run was cancelled meanwhile. */
+  undoFrom: number | null
+}
+
+const COMPLETE_STEP = {
+  name: 'saga_complete_step',
+  text: `with run as (
+    update saga_runs set
+      context = context || coalesce($6::jsonb, '{}'), current_step_index = $5::int + 1,
+      status = case when $8::boolean then 'completed' when cancel_requested then 'compensating' else status end,
+      error = case when cancel_requested and not $8 then jsonb_build_object('step_idx', $5 + 1,
+        'step', step_modules[$5 + 2], 'reason', 'cancelled by ' || cancel_requested_by) end,
+      compensating_index = case when cancel_requested and not $8 then $9::int end,
+      finished_at = case when $8 then clock_timestamp() end,
+      claim = case when $8 or $4::uuid is not null then null else claim end, ${WRITTEN}
+    where ${HELD} and status = 'running' and current_step_index = $5
+    returning id, ${OUTCOME}, step_modules[$5 + 2] as next, coalesce(finished_at, clock_timestamp()) as at
+  ), done as (
+    update saga_step_results s set status = 'completed', output = $7::jsonb, finished_at = run.at
+    from run where s.saga_id = $1 and s.step_idx = $5
+  ), begun as (
+    insert into saga_step_results (saga_id, step_idx, name, status, started_at)
+    select id, $5 + 1, next, 'running', at from run where status = 'running' and not put_down
+  )
+  select status, put_down from run`,
+}
+
+/** Result, context and index together, and the next step begun; or the end; or, if it was cancelled, the turn back. */
+export const completeStep = (
+  writes: Writes,
+  hold: Hold,
+  { index, context, output, last, undoFrom }: CompletedStep,
+): Promise<Written | undefined> => make(writes, COMPLETE_STEP, hold, [index, context, output, last, undoFrom])
+
+const TURN_BACK = {
+  name: 'saga_turn_back',
+  text: `with run as (
+    update saga_runs set status = 'compensating', error = $6::jsonb, compensating_index = $7::int,
+      claim = case when $4::uuid is not null then null else claim end, ${WRITTEN}
+    where ${HELD} and status = 'running' and current_step_index = $5::int
+    returning id, ${OUTCOME}, clock_timestamp() as at
+  ), done as (
+    update saga_step_results s set status = 'failed', error = $8, finished_at = run.at
+    from run where s.saga_id = $1 and s.step_idx = $5
+  )
+  select status, put_down from run`,
+}
+
+export interface FailedStep {
+  index: number
+  error: RunError
+  undoFrom: number | null
+}
+
+/** The step has failed: from here on the run goes back. */
+export const turnBack = (
+  writes: Writes,
+  hold: Hold,
+  { index, error, undoFrom }: FailedStep,
+): Promise<Written | undefined> =>
+  make(writes, TURN_BACK, hold, [index, JSON.stringify(error), undoFrom, error.reason])
+
+// A failed step whose own compensation went well stays `failed`: that is what became of it.
+const COMPENSATED = {
+  name: 'saga_compensated',
+  text: `with run as (
+    update saga_runs set compensating_index = $7::int,
+      status = case when $7 is null then 'rolled_back' else status end,
+      finished_at = case when $7 is null then clock_timestamp() end,
+      claim = case when $7 is null or $4::uuid is not null then null else claim end, ${WRITTEN}
+    where ${HELD} and status = 'compensating'
+    returning id, ${OUTCOME}, coalesce(finished_at, clock_timestamp()) as at
+  ), done as (
+    update saga_step_results s set error = coalesce(s.error || '; ' || $6, $6::text, s.error),
+      status = case when s.status = 'completed' and $6 is null then 'compensated' else s.status end,
+      compensated_at = case when $6 is null then run.at end
+    from run where s.saga_id = $1 and s.step_idx = $5::int
+  )
+  select status, put_down from run`,
+}
+
+export interface CompensatedStep {
+  /** None: there was nothing to compensate. */
+  index: number | null
+  /** Why the compensation failed, if it did. */
+  error: string | null
+  /** The next to compensate; none: the run is rolled back. */
+  next: number | null
+}
+
+export const recordCompensation = (
+  writes: Writes,
+  hold: Hold,
+  { index, error, next }: CompensatedStep,
+): Promise<Written | undefined> => make(writes, COMPENSATED, hold, [index, error, next])
+
+const GIVE_UP = {
+  name: 'saga_give_up',
+  text: `with run as (
+    update saga_runs set status = 'failed', error = $5::jsonb, claim = null, finished_at = clock_timestamp(), ${WRITTEN}
+    where ${HELD}
+    returning id, ${OUTCOME}, current_step_index, finished_at as at
+  ), done as (
+    update saga_step_results s set status = 'failed', error = $6, finished_at = run.at
+    from run where s.saga_id = $1 and s.step_idx = run.current_step_index and s.status = 'running'
+  )
+  select status, put_down from run`,
+}
+
+/** The run cannot be driven to an end. */
+export const giveUp = (writes: Writes, hold: Hold, error: RunError): Promise<Written | undefined> =>
+  make(writes, GIVE_UP, hold, [JSON.stringify(error), error.reason])
+
+const FIND_WRITE = {
+  name: 'saga_find_write',
+  text: `select ${OUTCOME} from saga_runs where id = $1::uuid and last_write = $2::uuid`,
+}
+
+/** What the write has made of the run, if it was made. */
+export async function findWrite(writes: Writes, { id, write }: Hold): Promise<Written | undefined> {
+  return (await writes<Written>(FIND_WRITE, [id, write]))[0]
+}
+
+const BEAT = {
+  name: 'saga_beat',
+  text: `update saga_runs r set heartbeat_at = clock_timestamp() from unnest($1::uuid[], $2::uuid[]) as mine (id, claim)
+    where r.id = mine.id and r.claim = mine.claim returning r.claim`,
+}
+
+/** Says for all runs of a process at once that they are driven; returns the claims that still hold. */
+export async function beat(writes: Writes, ids: string[], claims: string[]): Promise<string[]> {
+  return (await writes<{ claim: string }>(BEAT, [ids, claims])).map(row => row.claim)
+}
