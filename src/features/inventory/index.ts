@@ -2,6 +2,7 @@
 export type { InventoryKernel } from './inventory-kernel.ts'
 export { inventoryHandlers } from './jobs.ts'
 export { projectRoutes } from './project-routes.ts'
+export { type DriftSeen, recordDriftEvents } from './record-drift-events.ts'
 export { resourceSync } from './resource-sync.ts'
 export { inventoryRoutes } from './routes.ts'
 export { type SeenResource, seenResource } from './seen-resource.ts'
