@@ -81,6 +81,12 @@ export const quickLimits: Partial<Limits> = {
   attempts: 3,
   backoffBaseMs: 1,
   requestTimeoutMs: 5_000,
+  pollBaseMs: 5,
+  pollCapMs: 100,
+  settleMs: 200,
+  troubleMs: 1_000,
+  bootMs: 5_000,
+  destroyMs: 2_000,
 }
 
 export async function setup(t: TestContext, options: SetupOptions = {}): Promise<Bundle> {
