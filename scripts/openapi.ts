@@ -25,6 +25,8 @@ const context = {
   log: pino({ level: 'silent' }),
   metrics: createMetrics(),
   clock: systemClock,
+  // What runs may be started is not part of the description.
+  sagaKinds: [] as Context['sagaKinds'],
 }
 const app = await buildApp(context as Context)
 await app.ready()

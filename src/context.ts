@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { InventoryKernel } from './features/inventory/index.ts'
+import type { SagaKind } from './features/sagas/index.ts'
 import { absentProvider, createProvider, type Provider } from './integrations/digitalocean/index.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { Engine } from './kernel/db/engine.ts'
@@ -11,11 +12,13 @@ import type { Kernel } from './kernel/kernel.ts'
 import { createLog } from './kernel/log.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
+import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
 
 export interface Context extends Kernel, InventoryKernel {
   config: Config
   version: string
+  sagaKinds: readonly SagaKind[]
   /** Ends the queue's and the database's work; jobs in flight get the grace. */
   close(graceMs: number): Promise<void>
 }
@@ -30,6 +33,8 @@ export interface ContextOptions {
   engine?: Engine
   /** A provider client that is made already, for tests. */
   provider?: Provider
+  /** Workflows of a test's own. */
+  sagaKinds?: (ctx: Context) => SagaKind[]
 }
 
 const DATABASE_PATIENCE_MS = 30_000
@@ -46,7 +51,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     const metrics = createMetrics()
     const jobs = createJobs({ engine, log, metrics, worker })
     await jobs.start()
-    return {
+    const ctx: Context = {
       config,
       version: VERSION,
       provider,
@@ -57,12 +62,15 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       clock,
       log,
       metrics,
+      sagaKinds: [],
       async close(graceMs) {
         await jobs.stop(graceMs)
         await provider.close()
         await engine.close()
       },
     }
+    ctx.sagaKinds = (options.sagaKinds ?? sagaKinds)(ctx)
+    return ctx
   } catch (error) {
     await engine.close().catch(() => {})
     throw error

@@ -1,6 +1,7 @@
 // Which queue runs which handler, and the cron table (UTC).
 import type { Context } from './context.ts'
 import { inventoryHandlers, resourceSync } from './features/inventory/index.ts'
+import { sagaHandlers, sagaRescue, watchSagas } from './features/sagas/index.ts'
 import {
   housekeeping,
   requestFirstRun,
@@ -15,6 +16,7 @@ import type { Task } from './kernel/queue/task.ts'
 /** Every scheduled task of the service. */
 export const tasksOf = (ctx: Context): Task[] => [
   resourceSync(ctx), //  hourly at :15  cloud_sync_full
+  sagaRescue(ctx), //  every minute   cloud_sync_fast
   rollOverPeriods(ctx), //  monthly        metering
   housekeeping(ctx, [forgetIdempotencyKeys(ctx)]), //  daily at 03:41 metering
 ]
@@ -25,8 +27,13 @@ export const registerTasks = (ctx: Context): Promise<void> => upsertTasks(ctx.db
 /** Starts running jobs in this process. */
 export async function startWorker(ctx: Context): Promise<void> {
   const tasks = tasksOf(ctx)
-  const handlers = [...taskHandlers(ctx, tasks), ...inventoryHandlers(ctx)]
+  const handlers = [
+    ...taskHandlers(ctx, tasks),
+    ...inventoryHandlers(ctx),
+    ...sagaHandlers(ctx, ctx.sagaKinds),
+  ]
   await ctx.jobs.work(handlers, tasks.map(taskSchedule))
+  watchSagas(ctx)
 }
 
 /** A fresh installation mirrors the provider at once instead of at the next quarter past. */

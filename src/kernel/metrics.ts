@@ -1,5 +1,5 @@
 // What the service tells Prometheus. Each metric is made here, once, so that this file is the list of them.
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 export function createMetrics() {
   const registry = new Registry()
@@ -36,6 +36,12 @@ export function createMetrics() {
       name: 'cloudops_task_last_success_timestamp_seconds',
       help: 'When a scheduled task last completed in this process.',
       labelNames: ['task'],
+      registers,
+    }),
+    sagaRuns: new Counter({
+      name: 'cloudops_saga_runs_total',
+      help: 'Runs of workflows that ended in this process, by kind and outcome (completed, rolled_back, failed).',
+      labelNames: ['kind', 'outcome'],
       registers,
     }),
     poolConnections: new Gauge({

@@ -11,6 +11,7 @@ import {
 import { buildApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
+import type { SagaKind } from '../../src/features/sagas/index.ts'
 import { createProvider, type Limits } from '../../src/integrations/digitalocean/index.ts'
 import { createLog } from '../../src/kernel/log.ts'
 import { registerTasks, startWorker } from '../../src/worker.ts'
@@ -70,6 +71,8 @@ export interface SetupOptions {
   env?: Record<string, string>
   /** Also run jobs. */
   worker?: boolean
+  /** Workflows of the test's own, instead of the service's. */
+  sagaKinds?: (ctx: Context) => SagaKind[]
   /** Added before the app listens, for routes that only a test needs. */
   extend?: (app: FastifyInstance, ctx: Context) => void
 }
@@ -107,7 +110,8 @@ export async function setup(t: TestContext, options: SetupOptions = {}): Promise
   const { DIGITALOCEAN_API_URL: baseUrl, DIGITALOCEAN_TOKEN: token } = config
   const limits = { ...quickLimits, ...options.providerLimits }
   const provider = token ? createProvider({ baseUrl, token, log, limits }) : undefined
-  const ctx = await createContext({ config, worker: options.worker === true, clock, log, engine, provider })
+  const { worker = false, sagaKinds } = options
+  const ctx = await createContext({ config, worker, clock, log, engine, provider, sagaKinds })
   undo(() => ctx.provider.close())
   undo(() => ctx.jobs.stop(5_000))
   await registerTasks(ctx)
@@ -115,7 +119,7 @@ export async function setup(t: TestContext, options: SetupOptions = {}): Promise
   undo(() => app.close())
   options.extend?.(app, ctx)
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  if (options.worker) await startWorker(ctx)
+  if (worker) await startWorker(ctx)
   const tokens = tokenMaker(() => clock.now())
   return { ctx, app, url, sandbox, clock, tokens, logged: () => lines.join(''), call: caller(url, tokens) }
 }

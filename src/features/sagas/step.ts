@@ -1,6 +1,7 @@
 // The step contract: a step carries its own undo. A workflow (a saga kind) is a list of steps, handed in from above.
 import type { Logger } from 'pino'
 import type { TSchema } from 'typebox'
+import type { Executor } from '../../kernel/db/tables.ts'
 
 /** A JSON object: what inputs, contexts and outputs are made of. */
 export type Json = Record<string, unknown>
@@ -19,8 +20,13 @@ export interface SagaState {
   readonly log: Logger
 }
 
-/** `context` is added to the run's context; `output` is kept in the ledger. */
-export type Executed = { ok: true; context?: Json; output?: Json } | { ok: false; reason: string }
+/**
+ * `context` is added to the run's context; `output` is kept in the ledger. `unknown` says that the step cannot tell
+ * whether it had an effect (a create whose answer was lost): its own compensate is then called too.
+ */
+export type Executed =
+  | { ok: true; context?: Json; output?: Json }
+  | { ok: false; reason: string; unknown?: boolean }
 export type Compensated = { ok: true } | { ok: false; reason: string }
 
 export interface Step {
@@ -33,9 +39,22 @@ export interface Step {
   compensate?(state: SagaState): Promise<Compensated>
 }
 
+/** What a run is about. */
+export interface Prepared {
+  /** Of one kind, at most one run with this key is under way. */
+  businessKey: string
+  deploymentId: string | null
+  tenantId: string | null
+  /** Replaces the inputs, where some of them are worked out (a default name, the deployment's region). */
+  inputs?: Json
+}
+
 export interface SagaKind {
   kind: string
-  /** What POST /sagas checks the inputs against. */
+  /** What POST /sagas checks the inputs against; unknown fields are refused if it says so. */
   inputs: TSchema
+  /** Refuses inputs that make no sense (AppError), inside the transaction that starts the run; no network calls. */
+  prepare(tx: Executor, inputs: Json): Promise<Prepared>
+  /** Their names are unique within the kind; a run keeps to the names it was started with. */
   steps: readonly Step[]
 }

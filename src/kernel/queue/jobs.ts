@@ -35,7 +35,11 @@ export interface Jobs {
     payload: Static<P>,
     options: SendOptions,
   ): Promise<string | null>
+  /** Takes back a job that is queued, or that a worker died over: it is neither run nor becomes a dead letter. */
+  discard(tx: Executor, type: JobType, id: string): Promise<void>
   work(handlers: JobHandler[], schedules: Schedule[]): Promise<void>
+  /** Aborted when the process is told to stop. Jobs in flight still have the grace; long ones may hand over. */
+  leaving: AbortSignal
   nextRun(cron: string): string | null
   /** Puts a dead letter back into the queue it came from; false when there is none of that id. */
   retryDeadLetter(id: string): Promise<boolean>
@@ -62,6 +66,9 @@ export interface JobsOptions {
  */
 const NOTIFIED_POLL_SECONDS = 3
 
+/** What is left of the grace when jobs in flight are told to end. */
+const WIND_DOWN_MS = 1_000
+
 export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs {
   const boss = new PgBoss({
     ...engine.queueConnection(),
@@ -76,9 +83,12 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   })
   boss.on('error', error => log.warn({ err: error }, 'the queue met an error'))
   boss.on('warning', warning => log.warn({ warning }, 'the queue warns'))
+  const leaving = new AbortController()
   const stopping = new AbortController()
 
   return {
+    leaving: leaving.signal,
+
     async start() {
       await boss.start()
       // What is there as it should be is left alone: most starts change nothing.
@@ -105,7 +115,13 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
         singletonKey: `${type.name}:${key}`,
         id,
         startAfter,
+        ...(type.longestSeconds !== undefined && { expireInSeconds: type.longestSeconds }),
+        ...(type.heartbeatSeconds !== undefined && { heartbeatSeconds: type.heartbeatSeconds }),
       })
+    },
+
+    async discard(tx, type, id) {
+      await boss.cancel(type.queue, id, { db: fromKysely(tx) })
     },
 
     async work(handlers, schedules) {
@@ -135,7 +151,10 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     },
 
     async stop(graceMs) {
-      const timer = setTimeout(() => stopping.abort(new Error('the process is stopping')), graceMs)
+      leaving.abort(new Error('the process is stopping'))
+      // A little before the queue gives up on them, so that jobs which heed the signal are settled by their handlers.
+      const last = Math.max(graceMs / 2, graceMs - WIND_DOWN_MS)
+      const timer = setTimeout(() => stopping.abort(new Error('the process is stopping')), last)
       try {
         await boss.stop({ graceful: true, timeout: graceMs })
       } finally {

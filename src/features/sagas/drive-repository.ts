@@ -1,0 +1,211 @@
+// SQL of the one who drives a run. Each boundary between two steps is one statement: one round trip, one commit. Every
+// write names the runner's claim: no row means that the run is someone else's by now.
+import { CompiledQuery } from 'kysely'
+import type { Statement } from '../../kernel/db/engine.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { RunStatus } from './run-states.ts'
+import type { Json } from './step.ts'
+import type { RunError } from './tables.ts'
+
+/** Where a statement goes: to the engine, which keeps it prepared, or into a transaction. */
+export type Writes = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>
+
+export const within =
+  (tx: Executor): Writes =>
+  async <Row>({ text }: Statement, values: unknown[]) =>
+    (await tx.executeQuery<Row>(CompiledQuery.raw(text, values))).rows
+
+export interface Claimed {
+  kind: string
+  status: 'running' | 'compensating'
+  step_modules: string[]
+  current_step_index: number
+  compensating_index: number | null
+  inputs: Json
+  context: Json
+  cancel_requested: boolean
+  cancel_requested_by: string | null
+}
+
+/** What a write has made of the run. */
+export interface Written {
+  status: RunStatus
+  /** The run waits for the job that was named. */
+  put_down: boolean
+}
+
+// Cancelled before it began: no step begins, and so no row of the ledger.
+const CLAIM = {
+  name: 'saga_claim',
+  text: `with run as (
+    update saga_runs set claim = $2::uuid, status = case status when 'pending' then 'running' else status end,
+      heartbeat_at = clock_timestamp(), started_at = coalesce(started_at, clock_timestamp())
+    where id = $1::uuid and claim is null and status in ('pending', 'running', 'compensating')
+    returning *, clock_timestamp() as at
+  ), begun as (
+    insert into saga_step_results (saga_id, step_idx, name, status, started_at)
+    select id, current_step_index, step_modules[current_step_index + 1], 'running', at
+    from run where status = 'running' and not cancel_requested
+  )
+  select kind, status, step_modules, current_step_index, compensating_index, inputs, context, cancel_requested,
+    cancel_requested_by from run`,
+}
+
+/** Takes a run nobody drives, and begins its next step. Undefined: it has ended, or somebody drives it. */
+export async function claimRun(writes: Writes, id: string, claim: string): Promise<Claimed | undefined> {
+  return (await writes<Claimed>(CLAIM, [id, claim]))[0]
+}
+
+const PUT_DOWN = `status, claim is null and finished_at is null as put_down`
+
+export interface CompletedStep {
+  index: number
+  /** JSON texts. */
+  context: string | null
+  output: string | null
+  last: boolean
+  /** Where compensation begins if the run was cancelled meanwhile. */
+  undoFrom: number | null
+  /** Puts the run down for this job, if it goes on. */
+  jobId: string | null
+}
+
+const COMPLETE_STEP = {
+  name: 'saga_complete_step',
+  text: `with run as (
+    update saga_runs set
+      context = context || coalesce($4::jsonb, '{}'), current_step_index = $3::int + 1,
+      status = case when $6::boolean then 'completed' when cancel_requested then 'compensating' else status end,
+      error = case when cancel_requested and not $6 then jsonb_build_object('step_idx', $3 + 1,
+        'step', step_modules[$3 + 2], 'reason', 'cancelled by ' || cancel_requested_by) end,
+      compensating_index = case when cancel_requested and not $6 then $7::int end,
+      claim = case when $6 or $8::uuid is not null then null else claim end, job_id = coalesce($8, job_id),
+      heartbeat_at = clock_timestamp(), finished_at = case when $6 then clock_timestamp() end
+    where id = $1::uuid and claim = $2::uuid and status = 'running' and current_step_index = $3
+    returning id, status, claim, finished_at, step_modules[$3 + 2] as next, coalesce(finished_at, clock_timestamp()) as at
+  ), done as (
+    update saga_step_results s set status = 'completed', output = $5::jsonb, finished_at = run.at
+    from run where s.saga_id = $1 and s.step_idx = $3
+  ), begun as (
+    insert into saga_step_results (saga_id, step_idx, name, status, started_at)
+    select id, $3 + 1, next, 'running', at from run where status = 'running' and claim is not null
+  )
+  select ${PUT_DOWN} from run`,
+}
+
+/** Result, context and index together, and the next step begun; or the end; or, if it was cancelled, the turn back. */
+export async function completeStep(
+  writes: Writes,
+  id: string,
+  claim: string,
+  { index, context, output, last, undoFrom, jobId }: CompletedStep,
+): Promise<Written | undefined> {
+  const values = [id, claim, index, context, output, last, undoFrom, jobId]
+  return (await writes<Written>(COMPLETE_STEP, values))[0]
+}
+
+const TURN_BACK = {
+  name: 'saga_turn_back',
+  text: `with run as (
+    update saga_runs set status = 'compensating', error = $4::jsonb, compensating_index = $5::int,
+      claim = case when $6::uuid is not null then null else claim end, job_id = coalesce($6, job_id),
+      heartbeat_at = clock_timestamp()
+    where id = $1::uuid and claim = $2::uuid and status = 'running' and current_step_index = $3::int
+    returning id, status, claim, finished_at, clock_timestamp() as at
+  ), done as (
+    update saga_step_results s set status = 'failed', error = $7, finished_at = run.at
+    from run where s.saga_id = $1 and s.step_idx = $3
+  )
+  select ${PUT_DOWN} from run`,
+}
+
+export interface FailedStep {
+  index: number
+  error: RunError
+  undoFrom: number | null
+  jobId: string | null
+}
+
+/** The step has failed: from here on the run goes back. */
+export async function turnBack(
+  writes: Writes,
+  id: string,
+  claim: string,
+  { index, error, undoFrom, jobId }: FailedStep,
+): Promise<Written | undefined> {
+  const values = [id, claim, index, JSON.stringify(error), undoFrom, jobId, error.reason]
+  return (await writes<Written>(TURN_BACK, values))[0]
+}
+
+// A failed step whose own compensation went well stays `failed`: that is what became of it.
+const COMPENSATED = {
+  name: 'saga_compensated',
+  text: `with run as (
+    update saga_runs set compensating_index = $5::int,
+      status = case when $5 is null then 'rolled_back' else status end,
+      finished_at = case when $5 is null then clock_timestamp() end,
+      claim = case when $5 is null or $6::uuid is not null then null else claim end, job_id = coalesce($6, job_id),
+      heartbeat_at = clock_timestamp()
+    where id = $1::uuid and claim = $2::uuid and status = 'compensating'
+    returning id, status, claim, finished_at, clock_timestamp() as at
+  ), done as (
+    update saga_step_results s set error = coalesce(s.error || '; ' || $4, $4::text, s.error),
+      status = case when s.status = 'completed' and $4 is null then 'compensated' else s.status end,
+      compensated_at = case when $4 is null then run.at end
+    from run where s.saga_id = $1 and s.step_idx = $3::int
+  )
+  select ${PUT_DOWN} from run`,
+}
+
+export interface CompensatedStep {
+  /** None: there was nothing to compensate. */
+  index: number | null
+  /** Why the compensation failed, if it did. */
+  error: string | null
+  /** The next to compensate; none: the run is rolled back. */
+  next: number | null
+  jobId: string | null
+}
+
+export async function recordCompensation(
+  writes: Writes,
+  id: string,
+  claim: string,
+  { index, error, next, jobId }: CompensatedStep,
+): Promise<Written | undefined> {
+  return (await writes<Written>(COMPENSATED, [id, claim, index, error, next, jobId]))[0]
+}
+
+const GIVE_UP = {
+  name: 'saga_give_up',
+  text: `with run as (
+    update saga_runs set status = 'failed', error = $3::jsonb, claim = null, finished_at = clock_timestamp()
+    where id = $1::uuid and claim = $2::uuid
+    returning id, status, current_step_index, finished_at as at
+  ), done as (
+    update saga_step_results s set status = 'failed', error = $4, finished_at = run.at
+    from run where s.saga_id = $1 and s.step_idx = run.current_step_index and s.status = 'running'
+  )
+  select status, false as put_down from run`,
+}
+
+/** The run cannot be driven to an end. */
+export async function giveUp(
+  writes: Writes,
+  id: string,
+  claim: string,
+  error: RunError,
+): Promise<Written | undefined> {
+  return (await writes<Written>(GIVE_UP, [id, claim, JSON.stringify(error), error.reason]))[0]
+}
+
+const BEAT = {
+  name: 'saga_beat',
+  text: `update saga_runs r set heartbeat_at = clock_timestamp() from unnest($1::uuid[], $2::uuid[]) as mine (id, claim)
+    where r.id = mine.id and r.claim = mine.claim returning r.claim`,
+}
+
+/** Says for all runs of a process at once that they are driven; returns the claims that still hold. */
+export async function beat(writes: Writes, ids: string[], claims: string[]): Promise<string[]> {
+  return (await writes<{ claim: string }>(BEAT, [ids, claims])).map(row => row.claim)
+}

@@ -1,0 +1,185 @@
+// The runner: claims a run and drives it, forward step by step, or back. No step is begun twice: what is begun is in the
+// ledger before it is called, and whoever takes over from a dead worker goes back, never on. When the process is told to
+// stop, the step in hand is finished and the run is put down for another worker, which goes on with the next.
+import type { Logger } from 'pino'
+import { transaction } from '../../kernel/db/transaction.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import {
+  type Claimed,
+  claimRun,
+  completeStep,
+  giveUp,
+  recordCompensation,
+  turnBack,
+  type Writes,
+  type Written,
+  within,
+} from './drive-repository.ts'
+import { type Hands, LostRunError } from './hands.ts'
+import type { Registry } from './registry.ts'
+import { compensateStep, executeStep, type Live } from './run-step.ts'
+import { sendRun } from './saga-job.ts'
+import type { Step } from './step.ts'
+import { frozen, merged } from './stored-json.ts'
+
+export interface Runner {
+  kernel: Kernel
+  registry: Registry
+  hands: Hands
+}
+
+interface Drive extends Live {
+  kernel: Kernel
+  claim: string
+  kind: string
+  steps: readonly Step[]
+}
+
+/** Drives the run to its end, or as far as this process may. */
+export async function driveRun(
+  { kernel, registry, hands }: Runner,
+  id: string,
+  job: { signal: AbortSignal; log: Logger },
+): Promise<void> {
+  const log = job.log.child({ saga_id: id })
+  const claim = newId()
+  const run = await claimRun(kernel.engine.read, id, claim)
+  if (!run) return log.info('there is nothing to drive: the run has ended, or is driven by another worker')
+  const lost = hands.take(id, claim)
+  try {
+    const steps = registry.stepsOf(run.kind, run.step_modules)
+    const outer = AbortSignal.any([lost, job.signal])
+    const { kind } = run
+    const inputs = frozen(run.inputs)
+    const drive = { kernel, id, claim, kind, log: log.child({ saga: kind }), inputs, outer }
+    if ('unknown' in steps) return await refuse(drive, run, steps.unknown)
+    await (run.status === 'running' ? forward : backward)({ ...drive, steps }, run)
+  } catch (error) {
+    if (!(error instanceof LostRunError)) throw error
+    log.warn(error.message)
+  } finally {
+    hands.letGo(claim)
+  }
+}
+
+async function forward(drive: Drive, run: Claimed): Promise<void> {
+  const { steps, log } = drive
+  let context = frozen(run.context)
+  let index = run.current_step_index
+  log.info({ step_idx: index, step: steps[index]!.name }, 'saga running')
+  if (run.cancel_requested) {
+    const reason = `cancelled by ${run.cancel_requested_by}`
+    return turn(drive, context, index, reason, undoneFrom(steps, index - 1))
+  }
+  for (;;) {
+    const step = steps[index]!
+    const result = await executeStep(drive, step, index, context)
+    if (!result) return log.warn({ step_idx: index, step: step.name }, 'saga step left in the middle')
+    if (!result.ok) {
+      const from = undoneFrom(steps, result.unknown ? index : index - 1)
+      return turn(drive, context, index, result.reason, from)
+    }
+    const last = index === steps.length - 1
+    const completed = {
+      index,
+      context: result.context,
+      output: result.output,
+      last,
+      undoFrom: undoneFrom(steps, index),
+    }
+    const written = await write(drive, (writes, jobId) =>
+      completeStep(writes, drive.id, drive.claim, { ...completed, jobId }),
+    )
+    log.info({ step_idx: index, step: step.name, status: written.status }, 'saga step completed')
+    if (written.status === 'completed') return end(drive, 'completed')
+    if (written.put_down) return
+    if (result.context !== null) context = merged(context, result.context)
+    if (written.status === 'compensating') {
+      return walkBack(drive, context, completed.undoFrom)
+    }
+    index++
+  }
+}
+
+/** The step at the index has failed, or must not begin. */
+async function turn(
+  drive: Drive,
+  context: Live['inputs'],
+  index: number,
+  reason: string,
+  undoFrom: number | null,
+): Promise<void> {
+  const error = { step_idx: index, step: drive.steps[index]!.name, reason }
+  const written = await write(drive, (writes, jobId) =>
+    turnBack(writes, drive.id, drive.claim, { index, error, undoFrom, jobId }),
+  )
+  drive.log.warn(error, 'saga compensating')
+  if (!written.put_down) await walkBack(drive, context, undoFrom)
+}
+
+const backward = (drive: Drive, run: Claimed): Promise<void> =>
+  walkBack(drive, frozen(run.context), undoneFrom(drive.steps, run.compensating_index ?? -1))
+
+/** Down to 0, whatever a compensation says; steps without one are passed over. */
+async function walkBack(drive: Drive, context: Live['inputs'], from: number | null): Promise<void> {
+  const { steps, log } = drive
+  for (let index = from; ; ) {
+    let error: string | null = null
+    if (index !== null) {
+      const step = steps[index]!
+      const result = await compensateStep(drive, step, index, context)
+      if (!result)
+        return log.warn({ step_idx: index, step: step.name }, 'saga compensation left in the middle')
+      if (!result.ok) error = `compensation failed: ${result.reason}`
+      if (error) log.error({ step_idx: index, step: step.name, reason: error }, 'saga compensation failed')
+      else log.info({ step_idx: index, step: step.name }, 'saga step compensated')
+    }
+    const next = undoneFrom(steps, (index ?? 0) - 1)
+    const written = await write(drive, (writes, jobId) =>
+      recordCompensation(writes, drive.id, drive.claim, { index, error, next, jobId }),
+    )
+    if (written.status === 'rolled_back') return end(drive, 'rolled_back')
+    if (written.put_down) return
+    index = next
+  }
+}
+
+/** The highest step from here down that has something to undo. */
+function undoneFrom(steps: readonly Step[], index: number): number | null {
+  for (let i = index; i >= 0; i--) if (steps[i]?.compensate) return i
+  return null
+}
+
+/** The run's steps are not those of this version. */
+async function refuse(drive: Omit<Drive, 'steps'>, run: Claimed, unknown: number): Promise<void> {
+  const step = run.step_modules[unknown] ?? null
+  const reason = `this version of the service knows no step ${step} of ${run.kind}`
+  const error = { step_idx: unknown, step, reason }
+  await write(drive, writes => giveUp(writes, drive.id, drive.claim, error))
+  drive.log.error(error, 'saga failed')
+  end(drive, 'failed')
+}
+
+function end({ kernel, kind, log }: Omit<Drive, 'steps'>, outcome: 'completed' | 'rolled_back' | 'failed') {
+  kernel.metrics.sagaRuns.inc({ kind, outcome })
+  log.info(`saga ${outcome}`)
+}
+
+/** A process that is leaving puts the run down with the write, and sends the job that brings the next worker. */
+async function write(
+  { kernel, id, log }: Omit<Drive, 'steps'>,
+  statement: (writes: Writes, jobId: string | null) => Promise<Written | undefined>,
+): Promise<Written> {
+  const written = kernel.jobs.leaving.aborted
+    ? await transaction(kernel.db, async tx => {
+        const jobId = newId()
+        const row = await statement(within(tx), jobId)
+        if (row?.put_down) await sendRun(kernel, tx, id, jobId)
+        return row
+      })
+    : await statement(kernel.engine.read, null)
+  if (!written) throw new LostRunError()
+  if (written.put_down) log.info({ status: written.status }, 'saga put down: this process is stopping')
+  return written
+}

@@ -1,0 +1,111 @@
+// SQL of runs as they are started, cancelled, listed and shown. The database makes the JSON.
+import { sql } from 'kysely'
+import type { Engine } from '../../kernel/db/engine.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { RunStatus } from './run-states.ts'
+
+const RUN_JSON = `json_build_object(
+  'id', r.id, 'kind', r.kind, 'status', r.status, 'step_modules', r.step_modules,
+  'current_step_index', r.current_step_index, 'inputs', r.inputs, 'context', r.context,
+  'cancel_requested', r.cancel_requested, 'error', r.error, 'created_at', iso8601(r.created_at),
+  'started_at', iso8601(r.started_at), 'finished_at', iso8601(r.finished_at)`
+
+const STEP_JSON = `json_build_object(
+  'step_idx', s.step_idx, 'name', s.name, 'status', s.status, 'output', s.output, 'attempts', s.attempts,
+  'started_at', iso8601(s.started_at), 'finished_at', iso8601(s.finished_at),
+  'duration_ms', (extract(epoch from s.finished_at - s.started_at) * 1000)::bigint, 'error', s.error)`
+
+const WITH_STEPS = `${RUN_JSON}, 'steps', (
+  select coalesce(json_agg(${STEP_JSON} order by s.step_idx), '[]') from saga_step_results s where s.saga_id = r.id))::text`
+
+export interface NewRun {
+  id: string
+  kind: string
+  stepModules: string[]
+  /** JSON text. */
+  inputs: string
+  businessKey: string
+  deploymentId: string | null
+  tenantId: string | null
+  actor: string
+  jobId: string
+}
+
+/** False when a run of the kind is under way with that key. */
+export async function insertRun(tx: Executor, run: NewRun): Promise<boolean> {
+  const { rows } = await sql`
+    insert into saga_runs
+      (id, kind, status, step_modules, inputs, business_key, deployment_id, tenant_id, actor, job_id, heartbeat_at, created_at)
+    values (${run.id}, ${run.kind}, 'pending', ${run.stepModules}, ${run.inputs}, ${run.businessKey}, ${run.deploymentId},
+      ${run.tenantId}, ${run.actor}, ${run.jobId}, clock_timestamp(), clock_timestamp())
+    on conflict (kind, business_key) where status in ('pending', 'running', 'compensating') do nothing
+    returning id`.execute(tx)
+  return rows.length > 0
+}
+
+export async function findUnderWay(
+  tx: Executor,
+  kind: string,
+  businessKey: string,
+): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom('saga_runs')
+    .select('id')
+    .where('kind', '=', kind)
+    .where('business_key', '=', businessKey)
+    .where('status', 'in', ['pending', 'running', 'compensating'])
+    .executeTakeFirst()
+  return row?.id
+}
+
+/** The run with its steps, as JSON text. */
+export async function showRun(executor: Executor, id: string): Promise<string | undefined> {
+  const { rows } = await sql<{ json: string }>`
+    select ${sql.raw(WITH_STEPS)} as json from saga_runs r where r.id = ${id}`.execute(executor)
+  return rows[0]?.json
+}
+
+/** Only a run that may still turn back is asked to. */
+export async function requestCancel(executor: Executor, id: string, by: string): Promise<boolean> {
+  const result = await executor
+    .updateTable('saga_runs')
+    .set({ cancel_requested: true, cancel_requested_by: sql`coalesce(cancel_requested_by, ${by})` })
+    .where('id', '=', id)
+    .where('status', 'in', ['pending', 'running'])
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+export async function statusOf(executor: Executor, id: string): Promise<RunStatus | undefined> {
+  const row = await executor.selectFrom('saga_runs').select('status').where('id', '=', id).executeTakeFirst()
+  return row?.status
+}
+
+export interface RunFilter {
+  status?: RunStatus
+  kind?: string
+  deployment_id?: string
+}
+
+/** Newest first, without their steps; one prepared statement for each combination of filters that is asked for. */
+export function listRuns(
+  engine: Engine,
+  filter: RunFilter,
+  limit: number,
+  before: string | null,
+): Promise<{ id: string; json: string }[]> {
+  const values: unknown[] = [limit]
+  const where: string[] = []
+  const used: string[] = []
+  const add = (name: string, condition: string, value: unknown) => {
+    if (value === undefined || value === null) return
+    values.push(value)
+    where.push(`${condition} $${values.length}`)
+    used.push(name)
+  }
+  for (const name of ['status', 'kind', 'deployment_id'] as const) add(name, `r.${name} =`, filter[name])
+  add('before', 'r.id <', before)
+  const conditions = where.length > 0 ? `where ${where.join(' and ')}` : ''
+  const text = `select r.id, ${RUN_JSON})::text as json from saga_runs r ${conditions} order by r.id desc limit $1`
+  return engine.read({ name: `saga_runs:${used.join(',')}`, text }, values)
+}

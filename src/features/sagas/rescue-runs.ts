@@ -1,0 +1,70 @@
+// Runs whose worker died are found, marked and sent to another. Every worker looks every few seconds; the scheduled task
+// does the same, so that operators see it and can ask for it.
+import type { Logger } from 'pino'
+import { transaction } from '../../kernel/db/transaction.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import type { Task } from '../../kernel/queue/task.ts'
+import { rescuePlan, type Stranded } from './rescue-plan.ts'
+import { lockStranded, markRescued, type Patience, suspectSilent } from './rescue-repository.ts'
+import { sagaJob, sendRun } from './saga-job.ts'
+
+/** With a look every 5 seconds, a dead worker's run is found after 18 at the latest. */
+export const PATIENCE: Patience = { silentMs: 8_000, suspectMs: 4_000, waitingMs: 12_000 }
+const LOOK_MS = 5_000
+
+/** How many runs were taken from dead workers, or sent again because their job was gone. */
+export async function rescueRuns(kernel: Kernel, log: Logger, patience = PATIENCE): Promise<number> {
+  const { rescued, suspected } = await transaction(kernel.db, async tx => {
+    const stranded = await lockStranded(tx, patience)
+    for (const run of stranded) await rescue(kernel, tx, run, log)
+    return { rescued: stranded.length, suspected: await suspectSilent(tx, patience) }
+  })
+  if (suspected > 0) log.warn({ runs: suspected }, 'sagas without a heartbeat: their worker may have died')
+  return rescued
+}
+
+async function rescue(kernel: Kernel, tx: Kernel['db'], run: Stranded, log: Logger): Promise<void> {
+  const plan = rescuePlan(run)
+  const jobId = newId()
+  await markRescued(tx, run, plan, jobId)
+  // The dead worker's job would become a dead letter, and there is nothing about it for an operator to do.
+  await kernel.jobs.discard(tx, sagaJob, run.job_id)
+  const about = { saga_id: run.id, saga: run.kind, rescue: plan.do, step: run.step }
+  if (plan.do !== 'give_up') {
+    await sendRun(kernel, tx, run.id, jobId)
+    log.warn(about, run.driven ? 'saga taken from a dead worker' : 'saga sent again: its job was gone')
+    return
+  }
+  kernel.metrics.sagaRuns.inc({ kind: run.kind, outcome: 'failed' })
+  log.error({ ...about, reason: plan.error.reason }, 'saga failed')
+}
+
+export const sagaRescue = (kernel: Kernel): Task => ({
+  name: 'saga_rescue',
+  description: 'Finds sagas whose worker died and has them undone; every worker also looks every 5 seconds.',
+  // Not the sagas' own queue, where it would wait behind them.
+  queue: 'cloud_sync_fast',
+  cron: '* * * * *',
+  async run({ log }) {
+    await rescueRuns(kernel, log)
+  },
+})
+
+/** Looks until the process is told to stop. */
+export function watchSagas(kernel: Kernel): void {
+  let looking = false
+  const look = async () => {
+    if (looking) return
+    looking = true
+    try {
+      await rescueRuns(kernel, kernel.log)
+    } catch (error) {
+      kernel.log.warn({ err: error }, 'the rescue of sagas could not look')
+    } finally {
+      looking = false
+    }
+  }
+  const timer = setInterval(look, LOOK_MS).unref()
+  kernel.jobs.leaving.addEventListener('abort', () => clearInterval(timer), { once: true })
+}

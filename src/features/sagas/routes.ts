@@ -1,0 +1,118 @@
+// /api/v1/sagas
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { invalid, notFound } from '../../kernel/errors.ts'
+import { callerOf } from '../../kernel/http/caller.ts'
+import { jsonText } from '../../kernel/http/json-text.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
+import { Many, NoBody, One } from '../../kernel/http/words.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { cancelSaga } from './cancel-saga.ts'
+import { registryOf } from './registry.ts'
+import { listRuns, showRun } from './repository.ts'
+import { requestSaga } from './request-saga.ts'
+import { IdParams, SagaRun, SagaRunWithSteps, SagasQuery, StartSagaBody } from './schemas.ts'
+import type { SagaKind } from './step.ts'
+
+const config = { guard: 'platform_admin' } as const
+const creates = { guard: 'platform_admin', idempotent: true } as const
+const tags = ['Sagas']
+const base = '/api/v1/sagas'
+
+export function sagaRoutes(kernel: Kernel, kinds: readonly SagaKind[]): FastifyPluginAsyncTypebox {
+  const cursors = cursorOf('sagas', ['uuid'])
+  const registry = registryOf(kinds)
+  return async app => {
+    app.get(
+      base,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List the runs of workflows',
+          description: 'Newest first, without their steps.',
+          querystring: SagasQuery,
+          response: { 200: Many(SagaRun) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor, ...filter } = request.query
+        const before = cursors.read(cursor)?.[0] as string | undefined
+        const rows = await listRuns(kernel.engine, filter, limit + 1, before ?? null)
+        const page = withNextLink(
+          request,
+          reply,
+          cursors.page(rows, limit, row => [row.id]),
+        )
+        return jsonText(
+          reply,
+          `{"data":[${page.data.map(row => row.json).join(',')}],"next_cursor":${JSON.stringify(page.next_cursor)}}`,
+        )
+      },
+    )
+
+    app.post(
+      base,
+      {
+        config: creates,
+        schema: {
+          tags,
+          summary: 'Start a workflow',
+          description:
+            'Answers with the new run, or with the run of the same kind that is under way for the same thing.',
+          body: StartSagaBody,
+          response: { 202: One(SagaRunWithSteps) },
+        },
+      },
+      async (request, reply) => {
+        const kind = registry.find(request.body.kind)
+        if (!kind) {
+          const message = `must be one of ${registry.names.join(', ')}`
+          throw invalid('The body is not acceptable.', [{ pointer: '/kind', message }])
+        }
+        const { sub } = callerOf(request)
+        const { id, json } = await requestSaga(kernel, kind, request.body.inputs, sub)
+        reply.code(202).header('location', `${base}/${id}`)
+        return jsonText(reply, `{"data":${json}}`)
+      },
+    )
+
+    app.get(
+      `${base}/:id`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Show a run with its steps',
+          params: IdParams,
+          response: { 200: One(SagaRunWithSteps) },
+        },
+      },
+      async (request, reply) => {
+        const json = await showRun(kernel.db, request.params.id)
+        if (!json) throw notFound()
+        return jsonText(reply, `{"data":${json}}`)
+      },
+    )
+
+    app.post(
+      `${base}/:id/cancel`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Cancel a run',
+          description:
+            'The run turns back before its next step and undoes what was done; a cancel during the last step comes too late. 409 `saga_ended` when it has ended.',
+          params: IdParams,
+          body: NoBody,
+          response: { 202: One(SagaRunWithSteps) },
+        },
+      },
+      async (request, reply) => {
+        const json = await cancelSaga(kernel, request.params.id, callerOf(request).sub)
+        reply.code(202).header('location', `${base}/${request.params.id}`)
+        return jsonText(reply, `{"data":${json}}`)
+      },
+    )
+  }
+}

@@ -1,0 +1,21 @@
+// The job that brings a worker to a run. It carries the run's id alone: what is to be done is in the run's row.
+import { Type } from 'typebox'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import type { JobType } from '../../kernel/queue/job.ts'
+
+const Payload = Type.Object({ saga_id: Type.String() })
+
+export const sagaJob: JobType<typeof Payload> = {
+  name: 'saga_run',
+  queue: 'provisioning',
+  payload: Payload,
+  // A run may take as long as its steps do, and it is the rescue that notices a dead worker, not the queue.
+  longestSeconds: 24 * 3_600,
+  heartbeatSeconds: 24 * 3_600,
+}
+
+/** The run's `job_id` must be this id. Keyed by it too: the job before may still count as running. */
+export async function sendRun({ jobs }: Kernel, tx: Executor, id: string, jobId: string): Promise<void> {
+  await jobs.send(tx, sagaJob, { saga_id: id }, { key: jobId, id: jobId })
+}

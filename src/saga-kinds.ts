@@ -1,0 +1,5 @@
+// Every workflow this version knows: the one list that the API starts from and the worker drives by.
+import type { Context } from './context.ts'
+import type { SagaKind } from './features/sagas/index.ts'
+
+export const sagaKinds = (_ctx: Context): SagaKind[] => []
