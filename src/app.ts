@@ -11,6 +11,7 @@ import { deadLetterRoutes } from './features/dead-letters/index.ts'
 import { deploymentRoutes } from './features/deployments/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
+import { provisioningRoutes } from './features/provisioning/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { sessionRoutes } from './features/session/index.ts'
@@ -121,6 +122,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   await app.register(catalogRoutes(ctx))
   await app.register(deploymentRoutes(ctx))
   await app.register(sagaRoutes(ctx, ctx.sagaKinds))
+  await app.register(provisioningRoutes(ctx))
   await app.register(scheduledTaskRoutes(ctx))
   await app.register(deadLetterRoutes(ctx))
   await app.register(apiKeyRoutes(ctx))

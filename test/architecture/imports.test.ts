@@ -13,6 +13,7 @@ const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8'
 const betweenFeatures: Record<string, string[]> = {
   deployments: ['subscriptions'],
   subscriptions: ['catalog'],
+  provisioning: ['sagas', 'deployments', 'subscriptions', 'catalog', 'inventory', 'drift'],
 }
 
 const roomOf = (file: string): string => {

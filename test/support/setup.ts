@@ -87,6 +87,7 @@ export const quickLimits: Partial<Limits> = {
   pollBaseMs: 5,
   pollCapMs: 100,
   settleMs: 200,
+  recheckMs: 100,
   troubleMs: 1_000,
   bootMs: 5_000,
   destroyMs: 2_000,

@@ -38,7 +38,7 @@ export interface LifeParts {
   droplets: Droplets
   resources: Pick<Resources, 'get'>
   patience: Patience
-  limits: Pick<Limits, 'settleMs' | 'bootMs' | 'destroyMs' | 'pollBaseMs'>
+  limits: Pick<Limits, 'settleMs' | 'recheckMs' | 'bootMs' | 'destroyMs' | 'pollBaseMs'>
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
@@ -121,7 +121,7 @@ export function createDropletLife({ droplets, resources, patience, limits, sleep
       }
       if (unsure) {
         const anything = async () => ((await living()).length > 0 ? true : undefined)
-        await patience.until(anything, { withinMs: limits.settleMs, signal })
+        await patience.until(anything, { withinMs: limits.recheckMs, signal })
       }
       const none = await patience.until(
         async () => {

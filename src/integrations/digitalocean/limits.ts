@@ -33,6 +33,8 @@ export interface Limits {
   pollCapMs: number
   /** How long a write that got no answer is looked for before it counts as not done. */
   settleMs: number
+  /** How long one that should have shown by now is looked for once more. */
+  recheckMs: number
   /** How long trouble that passes is borne where nothing else bounds it. */
   troubleMs: number
   /** How long a droplet may take to be active, and to be gone. */
@@ -60,6 +62,7 @@ export const defaultLimits: Limits = {
   pollGrowth: 1.5,
   pollCapMs: 10_000,
   settleMs: 15_000,
+  recheckMs: 5_000,
   troubleMs: 120_000,
   bootMs: 600_000,
   destroyMs: 300_000,
