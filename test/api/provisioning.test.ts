@@ -1,6 +1,7 @@
 // Provisioning and deprovisioning as an operator sees them: over HTTP, with the real queue and the simulated provider.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { manualClock } from '../../sandbox/clock.ts'
 import { addon, deployment, move, plan } from '../support/factories.ts'
 import {
@@ -270,6 +271,13 @@ test('provisioning and deprovisioning of one deployment exclude each other, and 
   assert.deepEqual(
     [refused.status, refused.body.code, refused.body.saga_id],
     [409, 'provisioning_under_way', coming.id],
+  )
+  // Whoever would start one another way is stopped by the database itself.
+  await assert.rejects(
+    sql`insert into saga_runs (id, kind, status, step_modules, inputs, business_key, deployment_id, actor, job_id, heartbeat_at, created_at)
+      select uuid_v7(), 'deprovision_deployment', 'pending', step_modules, inputs, 'other', deployment_id, actor, uuid_v7(), now(), now()
+      from saga_runs where id = ${coming.id}`.execute(bundle.ctx.db),
+    /saga_runs_deprovision_alone/,
   )
   const leaving = await deprovision(bundle, two.id)
   assert.equal((await deprovision(bundle, two.id)).id, leaving.id)

@@ -148,7 +148,7 @@ test('an answer that is lost is looked for, not asked for again; and 5xx, cuts a
 })
 
 test('a create that never turns up is rolled back, and one that turns up late is destroyed', async t => {
-  const bundle = await setup(t, { worker: true, provider: {}, providerLimits: { recheckMs: 3_000 } })
+  const bundle = await setup(t, { worker: true, provider: {}, providerLimits: { recheckMs: 1_500 } })
   const { sandbox } = bundle
   const never = await runWith(bundle, [{ fault: 'connection_reset', match: CREATE }])
   assert.match(never.error!.reason, /no droplet with the tag saga:.* has turned up/)
