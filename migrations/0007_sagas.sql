@@ -24,6 +24,8 @@ create table saga_runs (
   job_id              uuid not null,
   -- Who drives the run now. Every write of a runner names its claim, so that one thought dead cannot write any more.
   claim               uuid,
+  -- The runner's latest write. When the connection breaks during one, this tells whether it was made.
+  last_write          uuid,
   heartbeat_at        timestamptz(3) not null,
   -- When somebody noticed that the heartbeat had stopped. Its worker is dead when there is no beat after that either;
   -- after an outage of the database, when all beats are old, the living are heard first.

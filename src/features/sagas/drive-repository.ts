@@ -1,5 +1,6 @@
 // SQL of the one who drives a run. Each boundary between two steps is one statement: one round trip, one commit. Every
-// write names the runner's claim: no row means that the run is someone else's by now.
+// write names the runner's claim: no row means that the run is someone else's by now. Every write has an id of its own,
+// so that it can be asked later whether it was made.
 import { CompiledQuery } from 'kysely'
 import type { Statement } from '../../kernel/db/engine.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
@@ -25,6 +26,16 @@ export interface Claimed {
   context: Json
   cancel_requested: boolean
   cancel_requested_by: string | null
+}
+
+/** A write by the holder of a claim. */
+export interface Hold {
+  id: string
+  claim: string
+  /** The write's own id. */
+  write: string
+  /** Puts the run down for this job, if it goes on. */
+  jobId: string | null
 }
 
 /** What a write has made of the run. */
@@ -56,7 +67,19 @@ export async function claimRun(writes: Writes, id: string, claim: string): Promi
   return (await writes<Claimed>(CLAIM, [id, claim]))[0]
 }
 
-const PUT_DOWN = `status, claim is null and finished_at is null as put_down`
+// The first four parameters of every write; the runner's own follow.
+const HELD = `id = $1::uuid and claim = $2::uuid`
+const WRITTEN = `last_write = $3::uuid, job_id = coalesce($4::uuid, job_id), heartbeat_at = clock_timestamp()`
+const OUTCOME = `status, claim is null and finished_at is null as put_down`
+
+async function make(
+  writes: Writes,
+  statement: Statement,
+  { id, claim, write, jobId }: Hold,
+  values: unknown[],
+): Promise<Written | undefined> {
+  return (await writes<Written>(statement, [id, claim, write, jobId, ...values]))[0]
+}
 
 export interface CompletedStep {
   index: number
@@ -66,95 +89,83 @@ export interface CompletedStep {
   last: boolean
   /** Where compensation begins if the run was cancelled meanwhile. */
   undoFrom: number | null
-  /** Puts the run down for this job, if it goes on. */
-  jobId: string | null
 }
 
 const COMPLETE_STEP = {
   name: 'saga_complete_step',
   text: `with run as (
     update saga_runs set
-      context = context || coalesce($4::jsonb, '{}'), current_step_index = $3::int + 1,
-      status = case when $6::boolean then 'completed' when cancel_requested then 'compensating' else status end,
-      error = case when cancel_requested and not $6 then jsonb_build_object('step_idx', $3 + 1,
-        'step', step_modules[$3 + 2], 'reason', 'cancelled by ' || cancel_requested_by) end,
-      compensating_index = case when cancel_requested and not $6 then $7::int end,
-      claim = case when $6 or $8::uuid is not null then null else claim end, job_id = coalesce($8, job_id),
-      heartbeat_at = clock_timestamp(), finished_at = case when $6 then clock_timestamp() end
-    where id = $1::uuid and claim = $2::uuid and status = 'running' and current_step_index = $3
-    returning id, status, claim, finished_at, step_modules[$3 + 2] as next, coalesce(finished_at, clock_timestamp()) as at
+      context = context || coalesce($6::jsonb, '{}'), current_step_index = $5::int + 1,
+      status = case when $8::boolean then 'completed' when cancel_requested then 'compensating' else status end,
+      error = case when cancel_requested and not $8 then jsonb_build_object('step_idx', $5 + 1,
+        'step', step_modules[$5 + 2], 'reason', 'cancelled by ' || cancel_requested_by) end,
+      compensating_index = case when cancel_requested and not $8 then $9::int end,
+      finished_at = case when $8 then clock_timestamp() end,
+      claim = case when $8 or $4::uuid is not null then null else claim end, ${WRITTEN}
+    where ${HELD} and status = 'running' and current_step_index = $5
+    returning id, ${OUTCOME}, step_modules[$5 + 2] as next, coalesce(finished_at, clock_timestamp()) as at
   ), done as (
-    update saga_step_results s set status = 'completed', output = $5::jsonb, finished_at = run.at
-    from run where s.saga_id = $1 and s.step_idx = $3
+    update saga_step_results s set status = 'completed', output = $7::jsonb, finished_at = run.at
+    from run where s.saga_id = $1 and s.step_idx = $5
   ), begun as (
     insert into saga_step_results (saga_id, step_idx, name, status, started_at)
-    select id, $3 + 1, next, 'running', at from run where status = 'running' and claim is not null
+    select id, $5 + 1, next, 'running', at from run where status = 'running' and not put_down
   )
-  select ${PUT_DOWN} from run`,
+  select status, put_down from run`,
 }
 
 /** Result, context and index together, and the next step begun; or the end; or, if it was cancelled, the turn back. */
-export async function completeStep(
+export const completeStep = (
   writes: Writes,
-  id: string,
-  claim: string,
-  { index, context, output, last, undoFrom, jobId }: CompletedStep,
-): Promise<Written | undefined> {
-  const values = [id, claim, index, context, output, last, undoFrom, jobId]
-  return (await writes<Written>(COMPLETE_STEP, values))[0]
-}
+  hold: Hold,
+  { index, context, output, last, undoFrom }: CompletedStep,
+): Promise<Written | undefined> => make(writes, COMPLETE_STEP, hold, [index, context, output, last, undoFrom])
 
 const TURN_BACK = {
   name: 'saga_turn_back',
   text: `with run as (
-    update saga_runs set status = 'compensating', error = $4::jsonb, compensating_index = $5::int,
-      claim = case when $6::uuid is not null then null else claim end, job_id = coalesce($6, job_id),
-      heartbeat_at = clock_timestamp()
-    where id = $1::uuid and claim = $2::uuid and status = 'running' and current_step_index = $3::int
-    returning id, status, claim, finished_at, clock_timestamp() as at
+    update saga_runs set status = 'compensating', error = $6::jsonb, compensating_index = $7::int,
+      claim = case when $4::uuid is not null then null else claim end, ${WRITTEN}
+    where ${HELD} and status = 'running' and current_step_index = $5::int
+    returning id, ${OUTCOME}, clock_timestamp() as at
   ), done as (
-    update saga_step_results s set status = 'failed', error = $7, finished_at = run.at
-    from run where s.saga_id = $1 and s.step_idx = $3
+    update saga_step_results s set status = 'failed', error = $8, finished_at = run.at
+    from run where s.saga_id = $1 and s.step_idx = $5
   )
-  select ${PUT_DOWN} from run`,
+  select status, put_down from run`,
 }
 
 export interface FailedStep {
   index: number
   error: RunError
   undoFrom: number | null
-  jobId: string | null
 }
 
 /** The step has failed: from here on the run goes back. */
-export async function turnBack(
+export const turnBack = (
   writes: Writes,
-  id: string,
-  claim: string,
-  { index, error, undoFrom, jobId }: FailedStep,
-): Promise<Written | undefined> {
-  const values = [id, claim, index, JSON.stringify(error), undoFrom, jobId, error.reason]
-  return (await writes<Written>(TURN_BACK, values))[0]
-}
+  hold: Hold,
+  { index, error, undoFrom }: FailedStep,
+): Promise<Written | undefined> =>
+  make(writes, TURN_BACK, hold, [index, JSON.stringify(error), undoFrom, error.reason])
 
 // A failed step whose own compensation went well stays `failed`: that is what became of it.
 const COMPENSATED = {
   name: 'saga_compensated',
   text: `with run as (
-    update saga_runs set compensating_index = $5::int,
-      status = case when $5 is null then 'rolled_back' else status end,
-      finished_at = case when $5 is null then clock_timestamp() end,
-      claim = case when $5 is null or $6::uuid is not null then null else claim end, job_id = coalesce($6, job_id),
-      heartbeat_at = clock_timestamp()
-    where id = $1::uuid and claim = $2::uuid and status = 'compensating'
-    returning id, status, claim, finished_at, clock_timestamp() as at
+    update saga_runs set compensating_index = $7::int,
+      status = case when $7 is null then 'rolled_back' else status end,
+      finished_at = case when $7 is null then clock_timestamp() end,
+      claim = case when $7 is null or $4::uuid is not null then null else claim end, ${WRITTEN}
+    where ${HELD} and status = 'compensating'
+    returning id, ${OUTCOME}, coalesce(finished_at, clock_timestamp()) as at
   ), done as (
-    update saga_step_results s set error = coalesce(s.error || '; ' || $4, $4::text, s.error),
-      status = case when s.status = 'completed' and $4 is null then 'compensated' else s.status end,
-      compensated_at = case when $4 is null then run.at end
-    from run where s.saga_id = $1 and s.step_idx = $3::int
+    update saga_step_results s set error = coalesce(s.error || '; ' || $6, $6::text, s.error),
+      status = case when s.status = 'completed' and $6 is null then 'compensated' else s.status end,
+      compensated_at = case when $6 is null then run.at end
+    from run where s.saga_id = $1 and s.step_idx = $5::int
   )
-  select ${PUT_DOWN} from run`,
+  select status, put_down from run`,
 }
 
 export interface CompensatedStep {
@@ -164,39 +175,39 @@ export interface CompensatedStep {
   error: string | null
   /** The next to compensate; none: the run is rolled back. */
   next: number | null
-  jobId: string | null
 }
 
-export async function recordCompensation(
+export const recordCompensation = (
   writes: Writes,
-  id: string,
-  claim: string,
-  { index, error, next, jobId }: CompensatedStep,
-): Promise<Written | undefined> {
-  return (await writes<Written>(COMPENSATED, [id, claim, index, error, next, jobId]))[0]
-}
+  hold: Hold,
+  { index, error, next }: CompensatedStep,
+): Promise<Written | undefined> => make(writes, COMPENSATED, hold, [index, error, next])
 
 const GIVE_UP = {
   name: 'saga_give_up',
   text: `with run as (
-    update saga_runs set status = 'failed', error = $3::jsonb, claim = null, finished_at = clock_timestamp()
-    where id = $1::uuid and claim = $2::uuid
-    returning id, status, current_step_index, finished_at as at
+    update saga_runs set status = 'failed', error = $5::jsonb, claim = null, finished_at = clock_timestamp(), ${WRITTEN}
+    where ${HELD}
+    returning id, ${OUTCOME}, current_step_index, finished_at as at
   ), done as (
-    update saga_step_results s set status = 'failed', error = $4, finished_at = run.at
+    update saga_step_results s set status = 'failed', error = $6, finished_at = run.at
     from run where s.saga_id = $1 and s.step_idx = run.current_step_index and s.status = 'running'
   )
-  select status, false as put_down from run`,
+  select status, put_down from run`,
 }
 
 /** The run cannot be driven to an end. */
-export async function giveUp(
-  writes: Writes,
-  id: string,
-  claim: string,
-  error: RunError,
-): Promise<Written | undefined> {
-  return (await writes<Written>(GIVE_UP, [id, claim, JSON.stringify(error), error.reason]))[0]
+export const giveUp = (writes: Writes, hold: Hold, error: RunError): Promise<Written | undefined> =>
+  make(writes, GIVE_UP, hold, [JSON.stringify(error), error.reason])
+
+const FIND_WRITE = {
+  name: 'saga_find_write',
+  text: `select ${OUTCOME} from saga_runs where id = $1::uuid and last_write = $2::uuid`,
+}
+
+/** What the write has made of the run, if it was made. */
+export async function findWrite(writes: Writes, { id, write }: Hold): Promise<Written | undefined> {
+  return (await writes<Written>(FIND_WRITE, [id, write]))[0]
 }
 
 const BEAT = {

@@ -1,7 +1,9 @@
 // The runner: claims a run and drives it, forward step by step, or back. No step is begun twice: what is begun is in the
 // ledger before it is called, and whoever takes over from a dead worker goes back, never on. When the process is told to
 // stop, the step in hand is finished and the run is put down for another worker, which goes on with the next.
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { problemOfDatabaseError } from '../../kernel/db/sql-state.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -9,7 +11,9 @@ import {
   type Claimed,
   claimRun,
   completeStep,
+  findWrite,
   giveUp,
+  type Hold,
   recordCompensation,
   turnBack,
   type Writes,
@@ -28,6 +32,9 @@ export interface Runner {
   registry: Registry
   hands: Hands
 }
+
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 2_000
 
 interface Drive extends Live {
   kernel: Kernel
@@ -88,9 +95,7 @@ async function forward(drive: Drive, run: Claimed): Promise<void> {
       last,
       undoFrom: undoneFrom(steps, index),
     }
-    const written = await write(drive, (writes, jobId) =>
-      completeStep(writes, drive.id, drive.claim, { ...completed, jobId }),
-    )
+    const written = await write(drive, (writes, hold) => completeStep(writes, hold, completed))
     log.info({ step_idx: index, step: step.name, status: written.status }, 'saga step completed')
     if (written.status === 'completed') return end(drive, 'completed')
     if (written.put_down) return
@@ -111,9 +116,7 @@ async function turn(
   undoFrom: number | null,
 ): Promise<void> {
   const error = { step_idx: index, step: drive.steps[index]!.name, reason }
-  const written = await write(drive, (writes, jobId) =>
-    turnBack(writes, drive.id, drive.claim, { index, error, undoFrom, jobId }),
-  )
+  const written = await write(drive, (writes, hold) => turnBack(writes, hold, { index, error, undoFrom }))
   drive.log.warn(error, 'saga compensating')
   if (!written.put_down) await walkBack(drive, context, undoFrom)
 }
@@ -136,8 +139,8 @@ async function walkBack(drive: Drive, context: Live['inputs'], from: number | nu
       else log.info({ step_idx: index, step: step.name }, 'saga step compensated')
     }
     const next = undoneFrom(steps, (index ?? 0) - 1)
-    const written = await write(drive, (writes, jobId) =>
-      recordCompensation(writes, drive.id, drive.claim, { index, error, next, jobId }),
+    const written = await write(drive, (writes, hold) =>
+      recordCompensation(writes, hold, { index, error, next }),
     )
     if (written.status === 'rolled_back') return end(drive, 'rolled_back')
     if (written.put_down) return
@@ -156,7 +159,7 @@ async function refuse(drive: Omit<Drive, 'steps'>, run: Claimed, unknown: number
   const step = run.step_modules[unknown] ?? null
   const reason = `this version of the service knows no step ${step} of ${run.kind}`
   const error = { step_idx: unknown, step, reason }
-  await write(drive, writes => giveUp(writes, drive.id, drive.claim, error))
+  await write(drive, (writes, hold) => giveUp(writes, hold, error))
   drive.log.error(error, 'saga failed')
   end(drive, 'failed')
 }
@@ -166,20 +169,43 @@ function end({ kernel, kind, log }: Omit<Drive, 'steps'>, outcome: 'completed' |
   log.info(`saga ${outcome}`)
 }
 
-/** A process that is leaving puts the run down with the write, and sends the job that brings the next worker. */
+type Write = (writes: Writes, hold: Hold) => Promise<Written | undefined>
+
+/**
+ * One write of the runner, made for certain: while the database is away it waits, for nobody else can do anything about
+ * the run either. A process that is leaving puts the run down with the write, and sends the job that brings the next
+ * worker.
+ */
 async function write(
-  { kernel, id, log }: Omit<Drive, 'steps'>,
-  statement: (writes: Writes, jobId: string | null) => Promise<Written | undefined>,
+  { kernel, id, claim, log, outer }: Omit<Drive, 'steps'>,
+  statement: Write,
 ): Promise<Written> {
-  const written = kernel.jobs.leaving.aborted
-    ? await transaction(kernel.db, async tx => {
-        const jobId = newId()
-        const row = await statement(within(tx), jobId)
-        if (row?.put_down) await sendRun(kernel, tx, id, jobId)
-        return row
-      })
-    : await statement(kernel.engine.read, null)
+  const jobId = kernel.jobs.leaving.aborted ? newId() : null
+  const hold = { id, claim, write: newId(), jobId }
+  let written: Written | undefined
+  for (let pauseMs = 0; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2 + FIRST_PAUSE_MS)) {
+    try {
+      // A connection that broke says nothing about what was sent over it.
+      if (pauseMs > 0) written = await findWrite(kernel.engine.read, hold)
+      written ??= await writeOnce(kernel, hold, statement)
+      break
+    } catch (error) {
+      if (problemOfDatabaseError(error)?.kind !== 'unavailable' || outer.aborted) throw error
+      log.warn({ err: error, retry_in_ms: pauseMs }, 'saga waits for the database')
+      await pause(pauseMs)
+    }
+  }
   if (!written) throw new LostRunError()
   if (written.put_down) log.info({ status: written.status }, 'saga put down: this process is stopping')
   return written
+}
+
+function writeOnce(kernel: Kernel, hold: Hold, statement: Write): Promise<Written | undefined> {
+  const { id, jobId } = hold
+  if (jobId === null) return statement(kernel.engine.read, hold)
+  return transaction(kernel.db, async tx => {
+    const written = await statement(within(tx), hold)
+    if (written?.put_down) await sendRun(kernel, tx, id, jobId)
+    return written
+  })
 }

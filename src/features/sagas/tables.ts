@@ -32,6 +32,7 @@ export interface SagaRunRow {
   actor: string
   job_id: string
   claim: string | null
+  last_write: string | null
   heartbeat_at: string
   suspected_at: string | null
   created_at: string
