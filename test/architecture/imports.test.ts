@@ -12,6 +12,7 @@ const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8'
 /** Which features a feature may use, through their index.ts. */
 const betweenFeatures: Record<string, string[]> = {
   deployments: ['subscriptions'],
+  drift: ['inventory'],
   subscriptions: ['catalog'],
   provisioning: ['sagas', 'deployments', 'subscriptions', 'catalog', 'inventory', 'drift'],
 }

@@ -2,6 +2,7 @@
 export type { InventoryKernel } from './inventory-kernel.ts'
 export { inventoryHandlers, sendRefresh } from './jobs.ts'
 export { projectRoutes } from './project-routes.ts'
+export { type DriftSeen, recordDriftEvents } from './record-drift-events.ts'
 export { recordMadeResource } from './record-made-resource.ts'
 export { livingOfDeployment, type TiedResource } from './repository.ts'
 export { resourceSync } from './resource-sync.ts'

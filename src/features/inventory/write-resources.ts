@@ -1,5 +1,6 @@
 // The chokepoint: every write of a resource row happens in this file, and each leaves the events it must, in the same
-// statement. Set-based throughout: one statement for a batch, never one a row.
+// statement. Set-based throughout: one statement for a batch, never one a row. Rows are locked as their updates would,
+// which leaves whoever only refers to them (events, drift) free to go on.
 import { sql } from 'kysely'
 import type { Kind } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
@@ -95,7 +96,7 @@ async function lockKnown(tx: Executor, kind: Kind, seen: SeenResource[]): Promis
   const { rows } = await sql<KnownResource>`
     select id, provider_id, name, region, status, tags, attrs, deployment_id, deleted_at, last_seen_at from cloud_resources
     where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${seen.map(row => row.provider_id)}::text[])
-    order by provider_id for update`.execute(tx)
+    order by provider_id for no key update`.execute(tx)
   return rows
 }
 
@@ -276,7 +277,7 @@ export async function rehome(tx: Executor, at: string, actor: string, projectId?
       join cloud_projects p on p.id = m.project_id
       join cloud_resources r on r.provider = m.provider and r.kind = m.kind and r.provider_id = m.provider_id
       where r.deleted_at is null and (r.project_id, r.tenant_id) is distinct from (p.id, p.tenant_id)
-      for update of r
+      for no key update of r
     ), moved as (
       update cloud_resources r set project_id = m.new_project, tenant_id = m.new_tenant
       from moving m where r.id = m.id

@@ -1,0 +1,159 @@
+// SQL of the sweep. Whole tables are checked by the database; what may differ comes out in windows and batches, so that
+// memory does not grow with the number of resources.
+import { sql } from 'kysely'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { DriftSeen } from '../inventory/index.ts'
+import { liveValue } from './live-value.ts'
+
+const ROWS_A_WINDOW = 250_000
+
+/** Desired states from one resource id to the next; no end: to the last. */
+export interface Window {
+  from: string
+  to: string | null
+}
+
+/** Where the window that begins here ends. */
+export async function windowFrom(executor: Executor, from: string): Promise<Window> {
+  const { rows } = await sql<{ resource_id: string }>`
+    select resource_id from cloud_provisioned where resource_id >= ${from}
+    order by resource_id offset ${ROWS_A_WINDOW} limit 1`.execute(executor)
+  return { from, to: rows[0]?.resource_id ?? null }
+}
+
+export interface Suspect {
+  resource_id: string
+  /** It has open or ignored drift, which has to be bumped or closed. */
+  standing: boolean
+}
+
+/**
+ * Resources that may differ from what is desired, or did. Never too few; too many only where the loose comparison
+ * forgives what this does not (a number for its text). Attributes are one containment test for all of a spec, exact
+ * because those are scalars.
+ */
+export async function suspectsOf(tx: Executor, { from, to }: Window): Promise<Suspect[]> {
+  // Compiling the statement would take longer than running it.
+  await sql`set local jit = off`.execute(tx)
+  const inWindow = (column: string) =>
+    sql`${sql.raw(column)} >= ${from} and (${to}::uuid is null or ${sql.raw(column)} < ${to}::uuid)`
+  const { rows } = await sql<Suspect>`
+    select resource_id, bool_or(standing) as standing from (
+      select p.resource_id, false as standing
+      from cloud_provisioned p join cloud_resources r on r.id = p.resource_id
+      where ${inWindow('p.resource_id')} and (
+        r.deleted_at is not null
+        or not r.attrs @> p.attributes
+        or p.spec ->> 'name' <> r.name
+        or (p.spec ->> 'region' is distinct from r.region and p.spec ? 'region')
+        or (p.spec ->> 'status' is distinct from r.status and p.spec ? 'status')
+        or (p.spec -> 'tags' <> to_jsonb(r.tags)
+          and not (p.spec -> 'tags' @> to_jsonb(r.tags) and to_jsonb(r.tags) @> (p.spec -> 'tags'))))
+      union all
+      select p.resource_id, false
+      from cloud_provisioned p join cloud_resources r on r.id = p.resource_id
+      cross join lateral jsonb_each(p.singles) f
+      where ${inWindow('p.resource_id')} and p.singles is not null and r.deleted_at is null
+        and ${sql.raw(liveValue('f.key'))} is distinct from f.value
+      union all
+      select resource_id, true from cloud_drift where status = 'open' and ${inWindow('resource_id')}
+      union all
+      select resource_id, true from cloud_drift_ignored where ${inWindow('resource_id')}
+    ) s group by resource_id order by resource_id`.execute(tx)
+  return rows
+}
+
+/** A field whose live value is not to the letter what is desired. The values are JSON texts, so that no digit is lost. */
+export interface Difference extends DriftSeen {
+  kind: string
+  /** Not a field: the resource itself is gone, and its fields with it. */
+  gone: boolean
+}
+
+export async function differencesOf(executor: Executor, resourceIds: string[]): Promise<Difference[]> {
+  const live = sql.raw(liveValue('f.key'))
+  const { rows } = await sql<Difference>`
+    select p.resource_id, r.kind, f.key as field, f.value::text as desired, coalesce(${live}, 'null')::text as actual,
+      false as gone
+    from cloud_provisioned p join cloud_resources r on r.id = p.resource_id cross join lateral jsonb_each(p.spec) f
+    where p.resource_id = any(${resourceIds}::uuid[]) and r.deleted_at is null and ${live} is distinct from f.value
+    union all
+    select p.resource_id, r.kind, 'deleted_at', 'null', to_jsonb(iso8601(r.deleted_at))::text, true
+    from cloud_provisioned p join cloud_resources r on r.id = p.resource_id
+    where p.resource_id = any(${resourceIds}::uuid[]) and r.deleted_at is not null`.execute(executor)
+  return rows
+}
+
+/** Keeps what is desired of these resources, and their drift, from changing until the transaction ends. */
+export async function lockDesiredStates(tx: Executor, resourceIds: string[]): Promise<void> {
+  await sql`
+    select 1 from cloud_provisioned where resource_id = any(${resourceIds}::uuid[])
+    order by resource_id for no key update`.execute(tx)
+}
+
+export interface Recorded {
+  /** What has to be told: newly open, or open with another live value. */
+  told: DriftSeen[]
+  open: number
+  ignored: number
+  stale: number
+}
+
+// The pattern of a rule as LIKE writes it.
+const PATTERN = `replace(replace(replace(replace(r.field, '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*', '%')`
+
+/** What was found of these resources, and nothing else, is open or ignored afterwards. */
+export async function recordMismatches(
+  tx: Executor,
+  { at, actor }: { at: string; actor: string },
+  resourceIds: string[],
+  found: Difference[],
+): Promise<Recorded> {
+  const { rows } = await sql<Recorded>`
+    with seen as (
+      select s.resource_id, s.kind, s.field, s.desired::jsonb, s.actual::jsonb, i.id as rule_id from unnest(
+        ${found.map(row => row.resource_id)}::uuid[], ${found.map(row => row.kind)}::text[],
+        ${found.map(row => row.field)}::text[], ${found.map(row => row.desired)}::text[],
+        ${found.map(row => row.actual)}::text[], ${found.map(row => row.gone)}::boolean[]
+      ) as s (resource_id, kind, field, desired, actual, gone)
+      left join lateral (
+        select r.id from drift_ignore_rules r
+        where not s.gone and (r.expires_at is null or r.expires_at > ${at}::timestamptz)
+          and (r.kind is null or r.kind = s.kind) and (r.resource_id is null or r.resource_id = s.resource_id)
+          and s.field like ${sql.raw(PATTERN)}
+        order by r.id limit 1) i on true
+    ), known as (
+      select resource_id, field, actual from cloud_drift where resource_id = any(${resourceIds}::uuid[]) and status = 'open'
+    ), opened as (
+      insert into cloud_drift (id, resource_id, kind, field, desired, actual, status, detected_at, last_detected_at)
+      select uuid_v7(), resource_id, kind, field, desired, actual, 'open', ${at}, ${at} from seen where rule_id is null
+      order by resource_id, field
+      on conflict (resource_id, field) where status = 'open' do update set
+        desired = excluded.desired, actual = excluded.actual, last_detected_at = excluded.last_detected_at
+      returning resource_id, field, desired, actual
+    ), mended as (
+      update cloud_drift d set status = 'stale', resolved_at = ${at}, resolved_by = ${actor}
+      where d.resource_id = any(${resourceIds}::uuid[]) and d.status = 'open' and not exists (
+        select from seen s where s.rule_id is null and s.resource_id = d.resource_id and s.field = d.field)
+      returning 1
+    ), ignored as (
+      insert into cloud_drift_ignored (id, resource_id, kind, field, desired, actual, rule_id, detected_at, last_detected_at)
+      select uuid_v7(), resource_id, kind, field, desired, actual, rule_id, ${at}, ${at} from seen where rule_id is not null
+      order by resource_id, field
+      on conflict (resource_id, field) do update set desired = excluded.desired, actual = excluded.actual,
+        rule_id = excluded.rule_id, last_detected_at = excluded.last_detected_at
+      returning 1
+    ), no_longer_ignored as (
+      delete from cloud_drift_ignored g
+      where g.resource_id = any(${resourceIds}::uuid[]) and not exists (
+        select from seen s where s.rule_id is not null and s.resource_id = g.resource_id and s.field = g.field)
+    )
+    select
+      (select coalesce(json_agg(json_build_object('resource_id', o.resource_id, 'field', o.field,
+          'desired', o.desired::text, 'actual', o.actual::text) order by o.resource_id, o.field), '[]')
+        from opened o left join known k on k.resource_id = o.resource_id and k.field = o.field
+        where k.resource_id is null or k.actual <> o.actual) as told,
+      (select count(*) from opened)::int as open, (select count(*) from ignored)::int as ignored,
+      (select count(*) from mended)::int as stale`.execute(tx)
+  return rows[0]!
+}
