@@ -11,7 +11,11 @@ test('try', async t => {
   const { db } = bundle.ctx
   await see(bundle, 'droplet', [{ provider_id: '1', attrs: { memory: 512, list: [1, 2] } }])
   const { id: resourceId } = await rowOf(bundle, 'droplet', '1')
-  await writeDesiredState(db, bundle.clock.now().toISOString(), { resourceId, spec: { name: 'x', memory: '512', list: ['2', '1'], nope: null, no: 'f' }, sagaId: null })
+  await writeDesiredState(db, bundle.clock.now().toISOString(), {
+    resourceId,
+    spec: { name: 'x', memory: '512', list: ['2', '1'], nope: null, no: 'f' },
+    sagaId: null,
+  })
   const sweep = () => detectDrift(bundle.ctx, { id: newId(), signal: new AbortController().signal })
   console.log(await sweep(), await sweep())
   console.log(await db.selectFrom('cloud_drift').selectAll().execute())
