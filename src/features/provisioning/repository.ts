@@ -80,6 +80,9 @@ export async function ownedBy(executor: Executor, sagaId: string): Promise<strin
   return rows.map(row => row.resource_id)
 }
 
+/** Tags are anybody's: what is no id must not be taken for one. */
+const UUID = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+
 /**
  * Living resources with a saga's tag that nobody keeps: their run is over, and they have no desired state, or only one
  * that a run left which did not complete. An operator keeps one by giving it a desired state.
@@ -97,7 +100,7 @@ export async function listLeaks(executor: Executor, limit: number, after: string
     cross join lateral (
       select substr(tag, ${SAGA_TAG.length + 1}) as saga_id from unnest(r.tags) tag where starts_with(tag, ${SAGA_TAG})
       order by tag limit 1) l
-    left join saga_runs s on s.id::text = l.saga_id
+    left join saga_runs s on s.id = case when l.saga_id ~ ${UUID} then l.saga_id::uuid end
     left join cloud_provisioned p on p.resource_id = r.id
     left join saga_runs keeper on keeper.id = p.saga_id
     where r.deleted_at is null and carries_saga_tag(r.tags)
