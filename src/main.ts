@@ -4,6 +4,7 @@ import { catalog } from './commands/catalog.ts'
 import { type Command, CommandError, EXIT } from './commands/command.ts'
 import { config } from './commands/config.ts'
 import { migrate } from './commands/migrate.ts'
+import { sagas } from './commands/sagas.ts'
 import { sandbox } from './commands/sandbox.ts'
 import { api, serve, worker } from './commands/serve.ts'
 import { tasks } from './commands/tasks.ts'
@@ -22,6 +23,7 @@ const commands: Record<string, Command> = {
   token,
   tasks,
   catalog,
+  sagas,
   sandbox,
 }
 

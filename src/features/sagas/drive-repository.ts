@@ -1,7 +1,7 @@
 // SQL of the one who drives a run. Each boundary between two steps is one statement: one round trip, one commit. Every
 // write names the runner's claim: no row means that the run is someone else's by now. Every write has an id of its own,
 // so that it can be asked later whether it was made.
-import { CompiledQuery } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { Statement } from '../../kernel/db/engine.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { RunStatus } from './run-states.ts'
@@ -17,6 +17,8 @@ export const within =
     (await tx.executeQuery<Row>(CompiledQuery.raw(text, values))).rows
 
 export interface Claimed {
+  id: string
+  claim: string
   kind: string
   status: 'running' | 'compensating'
   step_modules: string[]
@@ -45,26 +47,29 @@ export interface Written {
   put_down: boolean
 }
 
-// Cancelled before it began: no step begins, and so no row of the ledger.
-const CLAIM = {
-  name: 'saga_claim',
-  text: `with run as (
-    update saga_runs set claim = $2::uuid, status = case status when 'pending' then 'running' else status end,
-      heartbeat_at = clock_timestamp(), started_at = coalesce(started_at, clock_timestamp())
-    where id = $1::uuid and claim is null and status in ('pending', 'running', 'compensating')
-    returning *, clock_timestamp() as at
+/**
+ * Takes the runs that nobody drives, each under the claim at its place, and begins their next steps. One that was
+ * cancelled before begins none. Planned each time: a plan for an empty table would be a bad one later.
+ */
+export async function claimRuns(executor: Executor, ids: string[], claims: string[]): Promise<Claimed[]> {
+  const { rows } = await sql<Claimed>`with free as (
+    select r.id, mine.claim from saga_runs r join unnest(${ids}::uuid[], ${claims}::uuid[]) as mine (id, claim) on mine.id = r.id
+    where r.claim is null and r.status in ('pending', 'running', 'compensating')
+    -- In one order, so that two who come for the same runs do not wait for each other.
+    order by r.id for update of r
+  ), run as (
+    update saga_runs r set claim = free.claim, status = case r.status when 'pending' then 'running' else r.status end,
+      heartbeat_at = clock_timestamp(), started_at = coalesce(r.started_at, clock_timestamp())
+    from free where r.id = free.id
+    returning r.*, clock_timestamp() as at
   ), begun as (
     insert into saga_step_results (saga_id, step_idx, name, status, started_at)
     select id, current_step_index, step_modules[current_step_index + 1], 'running', at
     from run where status = 'running' and not cancel_requested
   )
-  select kind, status, step_modules, current_step_index, compensating_index, inputs, context, cancel_requested,
-    cancel_requested_by from run`,
-}
-
-/** Takes a run nobody drives, and begins its next step. Undefined: it has ended, or somebody drives it. */
-export async function claimRun(writes: Writes, id: string, claim: string): Promise<Claimed | undefined> {
-  return (await writes<Claimed>(CLAIM, [id, claim]))[0]
+  select id, claim, kind, status, step_modules, current_step_index, compensating_index, inputs, context,
+    cancel_requested, cancel_requested_by from run`.execute(executor)
+  return rows
 }
 
 // The first four parameters of every write; the runner's own follow.

@@ -1,15 +1,14 @@
-// The runner: claims a run and drives it, forward step by step, or back. No step is begun twice: what is begun is in the
+// The runner: drives a run that was claimed, forward step by step, or back. No step is begun twice: what is begun is in the
 // ledger before it is called, and whoever takes over from a dead worker goes back, never on. When the process is told to
 // stop, the step in hand is finished and the run is put down for another worker, which goes on with the next.
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import { problemOfDatabaseError } from '../../kernel/db/sql-state.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import {
   type Claimed,
-  claimRun,
   completeStep,
   findWrite,
   giveUp,
@@ -20,17 +19,16 @@ import {
   type Written,
   within,
 } from './drive-repository.ts'
-import { type Hands, LostRunError } from './hands.ts'
 import type { Registry } from './registry.ts'
 import { compensateStep, executeStep, type Live } from './run-step.ts'
 import { sendRun } from './saga-job.ts'
 import type { Step } from './step.ts'
 import { frozen, merged } from './stored-json.ts'
 
-export interface Runner {
-  kernel: Kernel
-  registry: Registry
-  hands: Hands
+export class LostRunError extends Error {
+  constructor() {
+    super('saga lost: another worker has taken it over')
+  }
 }
 
 const FIRST_PAUSE_MS = 100
@@ -43,30 +41,25 @@ interface Drive extends Live {
   steps: readonly Step[]
 }
 
-/** Drives the run to its end, or as far as this process may. */
+/** Drives the run to its end, or as far as this process may: `outer` is aborted when it is lost or the process ends. */
 export async function driveRun(
-  { kernel, registry, hands }: Runner,
-  id: string,
-  job: { signal: AbortSignal; log: Logger },
+  kernel: Kernel,
+  registry: Registry,
+  run: Claimed,
+  outer: AbortSignal,
 ): Promise<void> {
-  const log = job.log.child({ saga_id: id })
-  const claim = newId()
-  const run = await claimRun(kernel.engine.read, id, claim)
-  if (!run) return log.info('there is nothing to drive: the run has ended, or is driven by another worker')
-  const lost = hands.take(id, claim)
+  const { id, claim, kind } = run
+  const log = kernel.log.child({ saga_id: id, saga: kind })
+  const steps = registry.stepsOf(kind, run.step_modules)
+  const drive = { kernel, id, claim, kind, log, inputs: frozen(run.inputs), outer }
   try {
-    const steps = registry.stepsOf(run.kind, run.step_modules)
-    const outer = AbortSignal.any([lost, job.signal])
-    const { kind } = run
-    const inputs = frozen(run.inputs)
-    const drive = { kernel, id, claim, kind, log: log.child({ saga: kind }), inputs, outer }
-    if ('unknown' in steps) return await refuse(drive, run, steps.unknown)
-    await (run.status === 'running' ? forward : backward)({ ...drive, steps }, run)
+    if ('unknown' in steps) await refuse(drive, run, steps.unknown)
+    else await (run.status === 'running' ? forward : backward)({ ...drive, steps }, run)
   } catch (error) {
-    if (!(error instanceof LostRunError)) throw error
-    log.warn(error.message)
-  } finally {
-    hands.letGo(claim)
+    // Whoever has it now takes care of it.
+    const whose = error instanceof LostRunError ? error : outer.reason
+    if (!(whose instanceof LostRunError)) throw error
+    log.warn(whose.message)
   }
 }
 
@@ -82,7 +75,7 @@ async function forward(drive: Drive, run: Claimed): Promise<void> {
   for (;;) {
     const step = steps[index]!
     const result = await executeStep(drive, step, index, context)
-    if (!result) return log.warn({ step_idx: index, step: step.name }, 'saga step left in the middle')
+    if (!result) return leave(drive, index)
     if (!result.ok) {
       const from = undoneFrom(steps, result.unknown ? index : index - 1)
       return turn(drive, context, index, result.reason, from)
@@ -96,11 +89,12 @@ async function forward(drive: Drive, run: Claimed): Promise<void> {
       undoFrom: undoneFrom(steps, index),
     }
     const written = await write(drive, (writes, hold) => completeStep(writes, hold, completed))
-    log.info({ step_idx: index, step: step.name, status: written.status }, 'saga step completed')
+    log.debug({ step_idx: index, step: step.name }, 'saga step completed')
     if (written.status === 'completed') return end(drive, 'completed')
     if (written.put_down) return
     if (result.context !== null) context = merged(context, result.context)
     if (written.status === 'compensating') {
+      log.warn({ step_idx: index + 1, reason: 'cancelled' }, 'saga compensating')
       return walkBack(drive, context, completed.undoFrom)
     }
     index++
@@ -132,8 +126,7 @@ async function walkBack(drive: Drive, context: Live['inputs'], from: number | nu
     if (index !== null) {
       const step = steps[index]!
       const result = await compensateStep(drive, step, index, context)
-      if (!result)
-        return log.warn({ step_idx: index, step: step.name }, 'saga compensation left in the middle')
+      if (!result) return leave(drive, index)
       if (!result.ok) error = `compensation failed: ${result.reason}`
       if (error) log.error({ step_idx: index, step: step.name, reason: error }, 'saga compensation failed')
       else log.info({ step_idx: index, step: step.name }, 'saga step compensated')
@@ -146,6 +139,12 @@ async function walkBack(drive: Drive, context: Live['inputs'], from: number | nu
     if (written.put_down) return
     index = next
   }
+}
+
+/** Neither the step's end nor its outcome is known here; the rescue will find the run. */
+function leave({ log, outer, steps }: Drive, index: number): void {
+  const reason = outer.reason instanceof Error ? outer.reason.message : undefined
+  log.warn({ step_idx: index, step: steps[index]!.name, reason }, 'saga left in the middle of a step')
 }
 
 /** The highest step from here down that has something to undo. */
@@ -181,7 +180,7 @@ async function write(
   statement: Write,
 ): Promise<Written> {
   const jobId = kernel.jobs.leaving.aborted ? newId() : null
-  const hold = { id, claim, write: newId(), jobId }
+  const hold = { id, claim, write: randomUUID(), jobId }
   let written: Written | undefined
   for (let pauseMs = 0; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2 + FIRST_PAUSE_MS)) {
     try {

@@ -1,17 +1,12 @@
-// The job that drives a run.
+// The job that brings a run to a process.
 import type { Kernel } from '../../kernel/kernel.ts'
 import { handle, type JobHandler } from '../../kernel/queue/job.ts'
-import { driveRun } from './drive-run.ts'
-import { hands } from './hands.ts'
+import { createDriver } from './driver.ts'
 import { registryOf } from './registry.ts'
 import { sagaJob } from './saga-job.ts'
 import type { SagaKind } from './step.ts'
 
 export function sagaHandlers(kernel: Kernel, kinds: readonly SagaKind[]): JobHandler[] {
-  const runner = {
-    kernel,
-    registry: registryOf(kinds),
-    hands: hands(kernel.engine.read, kernel.log),
-  }
-  return [handle(sagaJob, ({ saga_id }, job) => driveRun(runner, saga_id, job))]
+  const driver = createDriver(kernel, registryOf(kinds))
+  return [handle(sagaJob, ({ saga_id }) => driver.take(saga_id))]
 }

@@ -2,7 +2,6 @@
 // failure with effects; one that comes without an answer has an unknown outcome.
 import type { Logger } from 'pino'
 import { type Called, callStep } from './call-step.ts'
-import { LostRunError } from './hands.ts'
 import { inWords, reasonOf } from './reason.ts'
 import type { Compensated, Executed, Json, SagaState, Step } from './step.ts'
 import { textOf } from './stored-json.ts'
@@ -81,7 +80,7 @@ async function call<T>(
     timeoutMs: step.timeoutMs ?? TIMEOUT_MS,
     outer,
   })
-  if (outer.reason instanceof LostRunError) throw outer.reason
+  // It may have returned all the same, and then that is worth a try.
   if (called.how === 'abandoned' && outer.aborted) return undefined
   if (called.how === 'raised') log.warn({ err: called.error }, 'saga step raised')
   return called

@@ -10,9 +10,8 @@ export const sagaJob: JobType<typeof Payload> = {
   name: 'saga_run',
   queue: 'provisioning',
   payload: Payload,
-  // A run may take as long as its steps do, and it is the rescue that notices a dead worker, not the queue.
+  // When all the room of a process is taken, its last jobs are not done before there is some.
   longestSeconds: 24 * 3_600,
-  heartbeatSeconds: 24 * 3_600,
 }
 
 /** The run's `job_id` must be this id. Keyed by it too: the job before may still count as running. */

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { within } from '../deadline.ts'
 import { parsers } from './column-values.ts'
 import type { Engine, Session } from './engine.ts'
+import { PreparingClient } from './preparing-client.ts'
 import type { Tables } from './tables.ts'
 
 const CONNECT_TIMEOUT_MS = 3_000
@@ -19,6 +20,7 @@ export interface PostgresOptions {
 export function openPostgres({ url, poolSize, log }: PostgresOptions): Engine {
   const pool = new pg.Pool({
     connectionString: url,
+    Client: PreparingClient,
     max: poolSize,
     application_name: 'cloudops',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -54,7 +56,8 @@ export function openPostgres({ url, poolSize, log }: PostgresOptions): Engine {
     },
     ping: timeoutMs =>
       within(timeoutMs, 'the database did not answer in time', pool.query('select 1')).then(() => {}),
-    queueConnection: () => ({ connectionString: url, max: QUEUE_POOL_SIZE }),
+    // pg-boss hands its options on to its pool.
+    queueConnection: () => ({ connectionString: url, max: QUEUE_POOL_SIZE, Client: PreparingClient }),
     pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     close: () => pool.end(),
   }

@@ -9,8 +9,6 @@ export interface JobType<P extends TSchema = TSchema> {
   payload: P
   /** How long a job of this type may run, where the queue's own bound does not suit it. */
   longestSeconds?: number
-  /** After how long a silence of its worker a job of this type is given up, where that of all queues does not suit it. */
-  heartbeatSeconds?: number
 }
 
 export interface JobRun {

@@ -1,11 +1,12 @@
 // The queue, on the service's own database: send inside the caller's transaction, work, schedule, stop.
 import { isDeepStrictEqual } from 'node:util'
-import { fromKysely, PgBoss } from 'pg-boss'
+import { fromKysely, type Job, type JobResult, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Engine } from '../db/engine.ts'
 import type { Executor } from '../db/tables.ts'
+import { within } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
 import type { JobHandler, JobType, Schedule } from './job.ts'
 import { rememberNextRun } from './next-run.ts'
@@ -15,6 +16,7 @@ import {
   QUEUE_NAMES,
   QUEUES,
   type QueueName,
+  type QueueSettings,
   queueOptions,
 } from './queues.ts'
 
@@ -38,8 +40,12 @@ export interface Jobs {
   /** Takes back a job that is queued, or that a worker died over: it is neither run nor becomes a dead letter. */
   discard(tx: Executor, type: JobType, id: string): Promise<void>
   work(handlers: JobHandler[], schedules: Schedule[]): Promise<void>
-  /** Aborted when the process is told to stop. Jobs in flight still have the grace; long ones may hand over. */
+  /** Aborted when the process is told to stop. What is in flight still has the grace; what is long may hand over. */
   leaving: AbortSignal
+  /** Aborted when the grace is nearly over. */
+  ending: AbortSignal
+  /** Work that outlives its job: `stop` waits for it as it does for jobs. */
+  background(work: Promise<void>): void
   nextRun(cron: string): string | null
   /** Puts a dead letter back into the queue it came from; false when there is none of that id. */
   retryDeadLetter(id: string): Promise<boolean>
@@ -84,10 +90,19 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   boss.on('error', error => log.warn({ err: error }, 'the queue met an error'))
   boss.on('warning', warning => log.warn({ warning }, 'the queue warns'))
   const leaving = new AbortController()
-  const stopping = new AbortController()
+  const ending = new AbortController()
+  const inBackground = new Set<Promise<void>>()
 
   return {
     leaving: leaving.signal,
+    ending: ending.signal,
+
+    background(work) {
+      const settled = work
+        .catch(error => log.error({ err: error }, 'work in the background failed'))
+        .finally(() => inBackground.delete(settled))
+      inBackground.add(settled)
+    },
 
     async start() {
       await boss.start()
@@ -116,7 +131,6 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
         id,
         startAfter,
         ...(type.longestSeconds !== undefined && { expireInSeconds: type.longestSeconds }),
-        ...(type.heartbeatSeconds !== undefined && { heartbeatSeconds: type.heartbeatSeconds }),
       })
     },
 
@@ -154,48 +168,73 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       leaving.abort(new Error('the process is stopping'))
       // A little before the queue gives up on them, so that jobs which heed the signal are settled by their handlers.
       const last = Math.max(graceMs / 2, graceMs - WIND_DOWN_MS)
-      const timer = setTimeout(() => stopping.abort(new Error('the process is stopping')), last)
+      const timer = setTimeout(() => ending.abort(new Error('the process is stopping')), last)
       try {
-        await boss.stop({ graceful: true, timeout: graceMs })
+        await Promise.all([boss.stop({ graceful: true, timeout: graceMs }), settle(graceMs)])
       } finally {
         clearTimeout(timer)
       }
     },
   }
 
-  /** One worker takes one job at a time. */
+  /** New work may come from jobs that are still in flight. */
+  async function settle(graceMs: number): Promise<void> {
+    const until = Date.now() + graceMs
+    while (inBackground.size > 0 && Date.now() < until) {
+      const all = Promise.all(inBackground).then(() => {})
+      await within(until - Date.now(), 'the grace is over', all).catch(() => {})
+    }
+  }
+
   async function addWorker(queue: QueueName, handlers: Map<string, JobHandler>): Promise<void> {
+    const { batch = 1 }: QueueSettings = QUEUES[queue]
+    const options = { batchSize: batch, notifyPollingIntervalSeconds: NOTIFIED_POLL_SECONDS }
+    // There may be more: pg-boss would let the worker rest after every fetch.
+    const goOn = () => boss.notifyWorker(workerId)
     let workerId = ''
-    const options = { batchSize: 1, notifyPollingIntervalSeconds: NOTIFIED_POLL_SECONDS }
-    workerId = await boss.work<Envelope>(queue, options, async ([job]) => {
-      if (!job) return
-      const started = performance.now()
-      const jobLog = log.child({ queue, job: job.data.job, job_id: job.id, attempt: job.retryCount + 1 })
-      let outcome = 'failed'
-      try {
-        const handler = handlers.get(job.data.job)
-        if (!handler) throw new Error(`this version knows no job named ${job.data.job}`)
-        if (!Value.Check(handler.type.payload, job.data.payload))
-          throw new Error('the payload does not fit the job')
-        const signal = AbortSignal.any([job.signal, stopping.signal])
-        await handler.run(job.data.payload, {
-          id: job.id,
-          attempt: job.retryCount + 1,
-          signal,
-          log: jobLog,
-        })
-        outcome = 'completed'
-      } catch (error) {
-        jobLog.error({ err: error }, 'job failed')
-        // Kept with the job, where an operator reads it: the message alone, for a database error carries row values.
-        throw new Error((error instanceof Error ? error.message : String(error)).slice(0, 1_000))
-      } finally {
-        const seconds = (performance.now() - started) / 1000
-        metrics.jobs.observe({ queue, job: job.data.job, outcome }, seconds)
-        // There may be more: pg-boss would let the worker rest after every single job.
-        boss.notifyWorker(workerId)
-        jobLog.info({ outcome, seconds: Math.round(seconds * 1000) / 1000 }, 'job')
-      }
-    })
+    workerId =
+      batch === 1
+        ? await boss.work<Envelope>(queue, options, async ([job]) => {
+            if (job) await runJob(queue, job, handlers).finally(goOn)
+          })
+        : await boss.work<Envelope>(queue, { ...options, perJobResults: true }, jobs =>
+            Promise.all(
+              jobs.map(job => runJob(queue, job, handlers).then(completed(job), failed(job))),
+            ).finally(goOn),
+          )
+  }
+
+  async function runJob(
+    queue: QueueName,
+    job: Job<Envelope>,
+    handlers: Map<string, JobHandler>,
+  ): Promise<void> {
+    const started = performance.now()
+    const jobLog = log.child({ queue, job: job.data.job, job_id: job.id, attempt: job.retryCount + 1 })
+    let outcome = 'failed'
+    try {
+      const handler = handlers.get(job.data.job)
+      if (!handler) throw new Error(`this version knows no job named ${job.data.job}`)
+      if (!Value.Check(handler.type.payload, job.data.payload))
+        throw new Error('the payload does not fit the job')
+      const signal = AbortSignal.any([job.signal, ending.signal])
+      await handler.run(job.data.payload, { id: job.id, attempt: job.retryCount + 1, signal, log: jobLog })
+      outcome = 'completed'
+    } catch (error) {
+      jobLog.error({ err: error }, 'job failed')
+      // Kept with the job, where an operator reads it: the message alone, for a database error carries row values.
+      throw new Error((error instanceof Error ? error.message : String(error)).slice(0, 1_000))
+    } finally {
+      const seconds = (performance.now() - started) / 1000
+      metrics.jobs.observe({ queue, job: job.data.job, outcome }, seconds)
+      jobLog.info({ outcome, seconds: Math.round(seconds * 1000) / 1000 }, 'job')
+    }
   }
 }
+
+const completed =
+  ({ id }: Job) =>
+  (): JobResult => ({ id, status: 'completed' })
+const failed =
+  ({ id }: Job) =>
+  (error: Error): JobResult => ({ id, status: 'failed', output: error })

@@ -4,22 +4,24 @@
 import type { Queue } from 'pg-boss'
 
 export interface QueueSettings {
-  /** Jobs of this queue that one process runs at a time. */
+  /** Workers of this queue in one process: each takes a job at a time, or a batch. */
   concurrency: number
+  /** Jobs that a worker takes and settles together, for jobs that only ring a bell. */
+  batch?: number
   retryLimit: number
   /** How long one job may run. */
   minutes: number
 }
 
 export const QUEUES = {
-  // A step of a saga is never run twice by the runner: no retries.
-  provisioning: { concurrency: 8, retryLimit: 0, minutes: 60 },
+  // A step of a saga is never run twice by the runner: no retries. The job brings a run to a process and is done.
+  provisioning: { concurrency: 1, batch: 16, retryLimit: 0, minutes: 60 },
   cloud_sync_fast: { concurrency: 4, retryLimit: 3, minutes: 5 },
   cloud_sync_full: { concurrency: 2, retryLimit: 3, minutes: 60 },
   cloud_sync_slow: { concurrency: 1, retryLimit: 3, minutes: 60 },
   cloud_billing: { concurrency: 2, retryLimit: 8, minutes: 60 },
   metering: { concurrency: 1, retryLimit: 3, minutes: 30 },
-} as const satisfies Record<string, QueueSettings>
+} satisfies Record<string, QueueSettings>
 
 export type QueueName = keyof typeof QUEUES
 export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[]

@@ -1,0 +1,100 @@
+// The runs this process drives: how it comes by them, how it says that it lives, and how it learns that a run is no longer
+// its own. A job only brings a run here; the run is driven in the background, and outlives the job.
+import { randomUUID } from 'node:crypto'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { QUEUES } from '../../kernel/queue/queues.ts'
+import { beat, type Claimed, claimRuns } from './drive-repository.ts'
+import { driveRun, LostRunError } from './drive-run.ts'
+import type { Registry } from './registry.ts'
+
+export interface Driver {
+  /** Takes the run, if nobody has it and it has not ended. Resolves when there is room for another batch of jobs. */
+  take(id: string): Promise<void>
+}
+
+/** Runs of one process at a time. They mostly wait for the provider. */
+const MOST_RUNS = 64
+const ROOM = QUEUES.provisioning.batch
+const BEAT_MS = 3_000
+
+interface Asked {
+  id: string
+  claim: string
+  done: PromiseWithResolvers<void>
+}
+
+export function createDriver(kernel: Kernel, registry: Registry, beatMs = BEAT_MS): Driver {
+  const { engine, db, jobs, log } = kernel
+  /** By their claims. */
+  const held = new Map<string, { id: string; lost: AbortController }>()
+  let timer: NodeJS.Timeout | undefined
+  let beating = false
+  let asked: Asked[] = []
+  const waiting: (() => void)[] = []
+
+  /** Jobs come in batches, and so are their runs claimed. */
+  async function claimAll(): Promise<void> {
+    const batch = asked
+    asked = []
+    try {
+      const runs = await claimRuns(
+        db,
+        batch.map(({ id }) => id),
+        batch.map(({ claim }) => claim),
+      )
+      for (const run of runs) jobs.background(drive(run))
+      for (const { done } of batch) done.resolve()
+    } catch (error) {
+      for (const { done } of batch) done.reject(error)
+    }
+  }
+
+  async function drive(run: Claimed): Promise<void> {
+    const { id, claim } = run
+    const lost = new AbortController()
+    held.set(claim, { id, lost })
+    timer ??= setInterval(beatAll, beatMs).unref()
+    try {
+      await driveRun(kernel, registry, run, AbortSignal.any([lost.signal, jobs.ending]))
+    } finally {
+      held.delete(claim)
+      if (hasRoom()) for (const go of waiting.splice(0)) go()
+      if (held.size === 0) {
+        clearInterval(timer)
+        timer = undefined
+      }
+    }
+  }
+
+  /** One statement says for all of them that they are driven. */
+  async function beatAll(): Promise<void> {
+    // A database that does not answer is not asked again before it has.
+    if (beating) return
+    beating = true
+    try {
+      const claims = [...held.keys()]
+      const standing = await beat(
+        engine.read,
+        claims.map(claim => held.get(claim)!.id),
+        claims,
+      )
+      for (const claim of claims)
+        if (!standing.includes(claim)) held.get(claim)?.lost.abort(new LostRunError())
+    } catch (error) {
+      log.warn({ err: error }, 'the heartbeat of sagas could not be written')
+    } finally {
+      beating = false
+    }
+  }
+
+  const hasRoom = () => held.size <= MOST_RUNS - ROOM
+
+  return {
+    async take(id) {
+      const done = Promise.withResolvers<void>()
+      if (asked.push({ id, claim: randomUUID(), done }) === 1) queueMicrotask(claimAll)
+      await done.promise
+      if (!hasRoom()) await new Promise<void>(resolve => waiting.push(resolve))
+    },
+  }
+}
