@@ -45,6 +45,22 @@ export interface LifeParts {
 export const isGpuSize = (size: string): boolean => /gpu/i.test(size)
 
 export function createDropletLife({ droplets, resources, patience, limits, sleep }: LifeParts): DropletLife {
+  /** Undefined when it may have been done all the same. */
+  async function sendOnce(
+    input: DropletInput,
+    sent: { unsure?: ProviderError },
+    signal?: AbortSignal,
+  ): Promise<MadeDroplet | undefined> {
+    try {
+      const { droplet, actionIds } = await droplets.createDroplet(input, { signal })
+      return { dropletId: idAt(droplet, 'id', true), actionId: actionIds[0] ?? null }
+    } catch (error) {
+      if (!(error instanceof ProviderError) || !error.mayHaveHappened) throw error
+      sent.unsure = error
+      return undefined
+    }
+  }
+
   return {
     async createDropletOnce(input, tag, { signal } = {}) {
       const gpus = isGpuSize(input.size)
@@ -52,30 +68,18 @@ export function createDropletLife({ droplets, resources, patience, limits, sleep
         const [found] = await droplets.findDropletsByTag(tag, { signal, gpus })
         return found && { dropletId: idAt(found, 'id'), actionId: null }
       }
+      const sent: { unsure?: ProviderError } = {}
       // Trouble before anything was sent is borne: the rate limit, a connection that was never made.
       const made = await patience.until(
-        async () => {
-          const found = await find()
-          if (found) return found
-          try {
-            const { droplet, actionIds } = await droplets.createDroplet(input, { signal })
-            return { dropletId: idAt(droplet, 'id', true), actionId: actionIds[0] ?? null }
-          } catch (error) {
-            if (error instanceof ProviderError && error.mayHaveHappened) return { unsure: error }
-            throw error
-          }
-        },
+        async () => (await find()) ?? (await sendOnce(input, sent, signal)) ?? null,
         { signal },
       )
-      if (made && !('unsure' in made)) return made
-      // Sent, and no good answer: from here on it is only looked for, never sent again.
+      if (made) return made
+      // Sent, and no good answer: from here on it is only looked for.
       const found = await patience.until(find, { withinMs: limits.settleMs, signal })
       if (found) return found
-      const reason = made ? made.unsure.message : 'no answer'
-      throw new ProviderError(`${reason}; no droplet with the tag ${tag} has turned up since`, {
-        kind: 'answer',
-        mayHaveHappened: true,
-      })
+      const message = `${sent.unsure?.message}; no droplet with the tag ${tag} has turned up since`
+      throw new ProviderError(message, { kind: 'answer', mayHaveHappened: true })
     },
 
     async untilDropletActive({ dropletId, actionId }, { signal } = {}) {
