@@ -4,8 +4,8 @@ import pg from 'pg'
 export interface Findings {
   statuses: Record<string, number>
   not_ended: number
-  /** Runs whose worker died in the middle of a step. */
-  interrupted: number
+  /** Runs whose worker died in the middle of a step, by the step. */
+  interrupted: Record<string, number>
   steps_begun_twice: number
   ordered_twice: number
   ledger_out_of_order: number
@@ -17,7 +17,7 @@ export interface Findings {
 interface Figures {
   statuses: Record<string, number>
   not_ended: number
-  interrupted: number
+  interrupted: Record<string, number>
   steps_begun_twice: number
   ledger_out_of_order: number
   reservations_left: number
@@ -40,7 +40,8 @@ const FIGURES = `
   select
     (select coalesce(jsonb_object_agg(status, n), '{}') from (select status, count(*) as n from saga_runs group by status) s) as statuses,
     (select count(*)::int from saga_runs where finished_at is null) as not_ended,
-    (select count(*)::int from saga_runs where error->>'reason' like '%outcome is unknown%') as interrupted,
+    (select coalesce(jsonb_object_agg(step, n), '{}') from (
+      select error->>'step' as step, count(*) as n from saga_runs where error->>'reason' like '%outcome is unknown%' group by 1) s) as interrupted,
     (select count(*)::int from saga_step_results where attempts <> 1) as steps_begun_twice,
     (select count(*)::int from steps where
       place <> step_idx or name <> step_modules[step_idx + 1]

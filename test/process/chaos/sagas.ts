@@ -47,7 +47,7 @@ const ORDER = { size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' }
 
 export async function chaosSagas(owner: Owner, options: ChaosOptions): Promise<ChaosReport> {
   const { databaseUrl, runs, kills, seed } = options
-  const { workers: many = 3, actionDelayMs = 1_500, betweenKillsMs = 4_000, patienceMs = 120_000 } = options
+  const { workers: many = 3, actionDelayMs = 3_000, betweenKillsMs = 4_000, patienceMs = 120_000 } = options
   const say = options.onProgress ?? (() => {})
   const random = randomFrom(seed)
   const began = performance.now()
@@ -59,6 +59,7 @@ export async function chaosSagas(owner: Owner, options: ChaosOptions): Promise<C
     DIGITALOCEAN_TOKEN: SANDBOX_TOKEN,
     LOG_LEVEL: 'warn',
   }
+  await planFaults(providerUrl, runs)
   const api = await startService(owner, { command: 'api', env })
   const startWorker = () => spawnService(owner, { command: 'worker', env })
   const workers: Service[] = await Promise.all(
@@ -67,22 +68,24 @@ export async function chaosSagas(owner: Owner, options: ChaosOptions): Promise<C
   const deployments = await makeDeployments(api, runs)
   say(`${many} workers, ${deployments.length} deployments`)
 
+  // Asking goes its own way, so that workers die at any point of a run.
   let asked = 0
-  const ask = async (upTo: number) => {
-    for (; asked < upTo; asked++) {
+  const ask = async () => {
+    for (; asked < runs; asked++) {
       const id = deployments[asked % deployments.length]
       await post(api, `/api/v1/deployments/${id}/provision`, { ...ORDER, name: `chaos-${asked}` })
+      await pause(((betweenKillsMs * kills) / runs) * 2 * random())
     }
   }
+  const asking = ask()
   for (let kill = 1; kill <= kills; kill++) {
-    await ask(Math.ceil((runs * kill) / kills))
     await pause(betweenKillsMs * (0.2 + 1.6 * random()))
     const victim = Math.floor(random() * many)
     await workers[victim]!.kill()
     workers[victim] = await startWorker()
     if (kill % 10 === 0 || kill === kills) say(`${kill} kills, ${asked} runs asked for`)
   }
-  await ask(runs)
+  await asking
   const lastKill = performance.now()
   const open = async () => (await findings(databaseUrl, providerUrl)).not_ended
   let left = await open()
@@ -139,6 +142,27 @@ async function startSandbox(owner: Owner, actionDelayMs: number): Promise<string
     await pause(50)
   }
   throw new Error('the sandbox did not start')
+}
+
+/**
+ * Droplets take their time to be accepted, so that workers die while they wait for the answer; and some answers are lost
+ * although the work was done.
+ */
+async function planFaults(providerUrl: string, runs: number): Promise<void> {
+  const match = { method: 'POST', path: '/v2/droplets' }
+  const few = Math.ceil(runs / 30)
+  for (const fault of [
+    { fault: 'reset_after_commit', after: few, times: few, match },
+    { fault: 'error_after_commit', after: few, times: few, match },
+    { fault: 'slow_bytes', chunk_bytes: 256, every_ms: 80, times: 'always', match },
+  ]) {
+    const answer = await fetch(`${providerUrl}/__sandbox/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(fault),
+    })
+    if (!answer.ok) throw new Error(await answer.text())
+  }
 }
 
 /** Half of them with a plan, whose places are just enough. */
