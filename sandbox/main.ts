@@ -2,7 +2,7 @@
 // the log, so that nobody takes them for the real ones.
 import { randomBytes } from 'node:crypto'
 import { createSandboxFinance } from './finance/server.ts'
-import { createSandboxProvider, SANDBOX_TOKEN } from './provider/server.ts'
+import { createSandboxProvider, SANDBOX_TOKEN, type SandboxProviderOptions } from './provider/server.ts'
 import type { World } from './world/world.ts'
 
 export { generated } from './world/generated.ts'
@@ -16,6 +16,7 @@ export type SandboxOptions = {
   /** Zero, the default, takes a free port. */
   ports?: { provider?: number; finance?: number }
   seed?: World
+  provider?: Pick<SandboxProviderOptions, 'actionDelayMs' | 'rateLimits'>
   /** What finance verifies its bearer with; several during a rotation. */
   financeSecret?: string | readonly string[]
 }
@@ -31,7 +32,10 @@ export type RunningSandbox = {
 
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   const secrets = [options.financeSecret ?? randomBytes(32).toString('base64url')].flat()
-  const provider = createSandboxProvider(options.seed === undefined ? {} : { seed: options.seed })
+  const provider = createSandboxProvider({
+    ...options.provider,
+    ...(options.seed === undefined ? {} : { seed: options.seed }),
+  })
   const finance = createSandboxFinance({ secret: secrets })
   const close = async () => {
     await Promise.all([provider.close(), finance.close()])

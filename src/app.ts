@@ -12,6 +12,7 @@ import { deploymentRoutes } from './features/deployments/index.ts'
 import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
+import { provisioningRoutes } from './features/provisioning/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { sessionRoutes } from './features/session/index.ts'
@@ -123,6 +124,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   await app.register(catalogRoutes(ctx))
   await app.register(deploymentRoutes(ctx))
   await app.register(sagaRoutes(ctx, ctx.sagaKinds))
+  await app.register(provisioningRoutes(ctx))
   await app.register(scheduledTaskRoutes(ctx))
   await app.register(deadLetterRoutes(ctx))
   await app.register(apiKeyRoutes(ctx))

@@ -97,6 +97,8 @@ export function controlRoutes(app: FastifyInstance, { world, clock, faults, requ
     return reply.code(204).send()
   })
 
+  app.get('/__sandbox/ordered', async () => ({ droplets: world.ordered }))
+
   app.get('/__sandbox/faults', async () => ({ faults: faults.list() }))
 
   app.post('/__sandbox/faults', async (request, reply) => {

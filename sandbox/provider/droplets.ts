@@ -137,6 +137,7 @@ export function dropletRoutes(app: FastifyInstance, provider: Provider): void {
         ...(vpcId === undefined ? {} : { vpcId }),
       })
       addResource(world, isGpu(size) ? 'gpu_droplet' : 'droplet', droplet, { now })
+      world.ordered.push({ id: droplet.id, name, tags, at: now.toISOString() })
       for (const id of volumes) attachVolume(world, id, droplet.id)
       const action = startAction(provider, {
         type: 'create',

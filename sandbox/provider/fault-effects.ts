@@ -73,10 +73,23 @@ export function strikeBody(fault: FaultSpec, request: FastifyRequest, body: unkn
       return nextPage(1)
     case 'wrong_total':
       return { ...listed, meta: { ...listed.meta, total: (listed.meta?.total ?? 0) + (fault.by ?? 1) } }
+    case 'stale_listing':
+      return withoutNewest(listed)
     case 'missing_fields':
       return without(body, new Set(fault.fields ?? ['tags', 'image', 'volume_ids', 'vpc_uuid']))
     default:
       return body
+  }
+}
+
+/** What is made is listed last. */
+function withoutNewest(listed: Partial<Listing> & Record<string, unknown>): unknown {
+  const [key, items] = Object.entries(listed).find(([, value]) => Array.isArray(value)) ?? []
+  if (key === undefined || !Array.isArray(items) || items.length === 0) return listed
+  return {
+    ...listed,
+    [key]: items.slice(0, -1),
+    meta: { ...listed.meta, total: (listed.meta?.total ?? items.length) - 1 },
   }
 }
 

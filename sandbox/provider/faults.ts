@@ -23,6 +23,8 @@ export type Fault =
   /** Before this page is read, an item appears in front of the listing or its first one vanishes. */
   | { fault: 'shift_pages'; change: 'insert' | 'remove' }
   | { fault: 'wrong_total'; by?: number }
+  /** A listing that does not know yet of what was made last. */
+  | { fault: 'stale_listing' }
   /** What a token without a side scope sees. */
   | { fault: 'missing_fields'; fields?: string[] }
 
@@ -51,6 +53,7 @@ export const faultNames = [
   'loop_pages',
   'shift_pages',
   'wrong_total',
+  'stale_listing',
   'missing_fields',
 ] as const satisfies Fault['fault'][]
 

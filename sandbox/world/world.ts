@@ -18,6 +18,8 @@ export type World = {
   readonly actions: Collection<Action>
   /** Which resource an action was about; volumes have no numeric id to say it with. */
   readonly actionTargets: Map<number, string>
+  /** Every droplet that was ever ordered, whatever became of it. */
+  readonly ordered: { id: number; name: string; tags: string[]; at: string }[]
   /** Tags made on their own or in passing; the provider keeps them when the last resource is gone. */
   readonly tags: Set<string>
   readonly billing: Billing
@@ -49,6 +51,7 @@ export function createWorld(parts: WorldParts): World {
     projectResources: new Map(),
     actions: new Collection(action => String(action.id)),
     actionTargets: new Map(),
+    ordered: [],
     tags: new Set(),
     billing: parts.billing,
     ids: createIds(parts.startedAt),

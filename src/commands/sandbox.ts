@@ -7,13 +7,15 @@ import { type Command, CommandError, text, usageError } from './command.ts'
 import { paint, print } from './terminal.ts'
 
 export const sandbox: Command = {
-  usage: '[--provider-port N] [--finance-port N] [--droplets N]',
+  usage: '[--provider-port N] [--finance-port N] [--droplets N] [--action-delay MS] [--no-rate-limits]',
   summary: 'Run the simulated provider and finance service alone (development only).',
-  details: `Seeded with a small company, or with any number of droplets. Default ports: ${SANDBOX_PORTS.provider} and ${SANDBOX_PORTS.finance}; 0 takes a free one.`,
+  details: `Seeded with a small company, or with any number of droplets. Droplets take --action-delay (2000) to boot; the provider’s rate limits hold unless turned off. Default ports: ${SANDBOX_PORTS.provider} and ${SANDBOX_PORTS.finance}; 0 takes a free one.`,
   options: {
     'provider-port': { type: 'string' },
     'finance-port': { type: 'string' },
     droplets: { type: 'string' },
+    'action-delay': { type: 'string' },
+    'no-rate-limits': { type: 'boolean' },
   },
   async run({ options }) {
     const { config } = loadConfig()
@@ -34,6 +36,10 @@ export const sandbox: Command = {
       log: createLog(config.LOG_LEVEL),
       ports,
       financeSecret,
+      provider: {
+        actionDelayMs: number('action-delay', 2_000),
+        ...(options['no-rate-limits'] === true && { rateLimits: false as const }),
+      },
       ...(droplets > 0 && { seed: generated({ droplets }) }),
     })
     closeWithGrace({ delay: 5_000, logger: false }, () => running.close())

@@ -14,6 +14,7 @@ const betweenFeatures: Record<string, string[]> = {
   deployments: ['subscriptions'],
   drift: ['inventory'],
   subscriptions: ['catalog'],
+  provisioning: ['sagas', 'deployments', 'subscriptions', 'catalog', 'inventory', 'drift'],
 }
 
 const roomOf = (file: string): string => {

@@ -14,7 +14,7 @@ import { dataFolder } from './prepared.ts'
 import { SECRET, tokenMaker } from './tokens.ts'
 
 const root = join(import.meta.dirname, '../..')
-const launcher = join(root, 'bin/cloudops.js')
+export const launcher = join(root, 'bin/cloudops.js')
 const POLL_MS = 20
 
 /** As database.ts says, without loading the engines, which the tests of processes do not need. */
@@ -245,7 +245,7 @@ const environment = (added: Environment): Environment => ({
 })
 
 /** Below the ports the system hands out by itself, where an outgoing connection could take it meanwhile. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000)
     const server = createServer()

@@ -84,6 +84,13 @@ export const quickLimits: Partial<Limits> = {
   attempts: 3,
   backoffBaseMs: 1,
   requestTimeoutMs: 5_000,
+  pollBaseMs: 5,
+  pollCapMs: 100,
+  settleMs: 200,
+  recheckMs: 100,
+  troubleMs: 1_000,
+  bootMs: 5_000,
+  destroyMs: 2_000,
 }
 
 /** Making one takes as long as opening a database, and most tests need none. */

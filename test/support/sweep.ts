@@ -138,7 +138,7 @@ export async function haveProject(
   const project = { provider_id: name, name, description: null, is_default: false }
   await upsertProjects(ctx.db, [project], clock.now().toISOString(), 'platform')
   const members = holds.map(([kind, provider_id]) => ({ kind, provider_id }))
-  await replaceMembers(ctx.db, name, members, true)
+  await replaceMembers(ctx.db, name, members, { whole: true, askedAt: clock.now().toISOString() })
   const { rows } = await sql<{ id: string }>`
     update cloud_projects set tenant_id = ${tenantId}, purpose = ${tenantId ? 'tenant' : 'unassigned'}
     where provider_id = ${name} returning id`.execute(ctx.db)

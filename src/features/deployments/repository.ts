@@ -143,6 +143,15 @@ export function findDeployment(
     .executeTakeFirst()
 }
 
+export async function deploymentExists(executor: Executor, id: string): Promise<boolean> {
+  const row = await executor
+    .selectFrom('cloud_deployments')
+    .select('id')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Keeps the deployment from moving until the transaction ends. */
 export function lockDeployment(
   tx: Executor,
@@ -155,6 +164,16 @@ export function lockDeployment(
     .where('id', '=', id)
     .$if(!scope.allTenants, q => q.where('tenant_id', '=', tenantOf(scope)!))
     .forShare()
+    .executeTakeFirst()
+}
+
+/** The same for whoever must also be alone with it: nobody else holds it, moves it or subscribes it meanwhile. */
+export function holdDeployment(tx: Executor, id: string): Promise<CloudDeploymentRow | undefined> {
+  return tx
+    .selectFrom('cloud_deployments')
+    .selectAll()
+    .where('id', '=', id)
+    .forNoKeyUpdate()
     .executeTakeFirst()
 }
 

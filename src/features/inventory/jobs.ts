@@ -88,11 +88,12 @@ async function sweepKind(
   }
 }
 
-async function sendRefresh(
-  { db, jobs }: InventoryKernel,
+/** Looks at a resource in motion again in a while, and goes on as long as it moves. */
+export async function sendRefresh(
+  { db, jobs }: Pick<InventoryKernel, 'db' | 'jobs'>,
   kind: Kind,
   providerId: string,
-  look: number,
+  look = 1,
 ): Promise<void> {
   const startAfter = new Date(Date.now() + REFRESH_EVERY_MS)
   // Numbered, because the job that asks for the next look is itself still running.

@@ -62,12 +62,15 @@ export interface Member {
   provider_id: string
 }
 
-/** What a project holds, as its list says. A list that was not whole adds, and takes nothing away. */
+/**
+ * What a project holds, as its list says. A list that was not whole adds, and takes nothing away. What a saga has placed
+ * since the list was asked for stays where it is.
+ */
 export async function replaceMembers(
   tx: Executor,
   projectProviderId: string,
   members: Member[],
-  whole: boolean,
+  { whole, askedAt }: { whole: boolean; askedAt: string },
 ): Promise<void> {
   const json = JSON.stringify(members)
   await sql`
@@ -75,15 +78,62 @@ export async function replaceMembers(
     select distinct ${PROVIDER}, s.kind, s.provider_id, p.id
     from jsonb_to_recordset(${json}::jsonb) as s (kind text, provider_id text)
     join cloud_projects p on p.provider = ${PROVIDER} and p.provider_id = ${projectProviderId}
-    on conflict (provider, kind, provider_id) do update set project_id = excluded.project_id
-    where cloud_project_members.project_id <> excluded.project_id`.execute(tx)
+    on conflict (provider, kind, provider_id) do update set project_id = excluded.project_id, placed_at = null
+    where cloud_project_members.project_id <> excluded.project_id
+      and (cloud_project_members.placed_at is null or cloud_project_members.placed_at <= ${askedAt})`.execute(
+    tx,
+  )
   if (!whole) return
   await sql`
     delete from cloud_project_members m using cloud_projects p
     where p.provider = ${PROVIDER} and p.provider_id = ${projectProviderId} and m.project_id = p.id
+      and (m.placed_at is null or m.placed_at <= ${askedAt})
       and not exists (
         select 1 from jsonb_to_recordset(${json}::jsonb) as s (kind text, provider_id text)
         where s.kind = m.kind and s.provider_id = m.provider_id)`.execute(tx)
+}
+
+/** The project with this tenant's resources, the oldest if an operator has given it several; none that may be gone. */
+export function findTenantProject(
+  executor: Executor,
+  tenantId: string,
+): Promise<CloudProjectRow | undefined> {
+  return executor
+    .selectFrom('cloud_projects')
+    .selectAll()
+    .where('provider', '=', PROVIDER)
+    .where('tenant_id', '=', tenantId)
+    .where('purpose', '=', 'tenant')
+    .where('deleted_at', 'is', null)
+    .where('stale_strike_count', '=', 0)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+export function lockProjectNamed(tx: Executor, providerId: string): Promise<CloudProjectRow | undefined> {
+  return tx
+    .selectFrom('cloud_projects')
+    .selectAll()
+    .where('provider', '=', PROVIDER)
+    .where('provider_id', '=', providerId)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** Whoever wrote the resource into the project says so before any list does. */
+export async function placeInProject(
+  tx: Executor,
+  projectId: string,
+  { kind, provider_id }: Member,
+  at: string,
+): Promise<void> {
+  await sql`
+    insert into cloud_project_members (provider, kind, provider_id, project_id, placed_at)
+    values (${PROVIDER}, ${kind}, ${provider_id}, ${projectId}, ${at})
+    on conflict (provider, kind, provider_id) do update set project_id = excluded.project_id, placed_at = excluded.placed_at`.execute(
+    tx,
+  )
 }
 
 export interface ProjectFilter {

@@ -158,6 +158,28 @@ export function listEvents(
     .execute()
 }
 
+export interface TiedResource {
+  id: string
+  provider_id: string
+  name: string
+}
+
+/** What of a kind lives and is tied to the deployment. */
+export function livingOfDeployment(
+  executor: Executor,
+  kind: string,
+  deploymentId: string,
+): Promise<TiedResource[]> {
+  return executor
+    .selectFrom('cloud_resources')
+    .select(['id', 'provider_id', 'name'])
+    .where('deployment_id', '=', deploymentId)
+    .where('kind', '=', kind)
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .execute()
+}
+
 /** Kind → start of its last complete sweep, as JSON text. */
 export async function freshness(engine: Engine, kind?: string): Promise<string> {
   const text = `select coalesce(json_object_agg(kind, iso8601(complete_at) order by kind), '{}')::text as json

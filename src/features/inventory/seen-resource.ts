@@ -38,6 +38,8 @@ export function seenResource(item: MappedItem): SeenResource {
 
 const TIE = 'deployment:'
 
+export const deploymentTag = (deploymentId: string): string => TIE + deploymentId
+
 /** The deployment that a tag `deployment:<id>` ties a resource to; undefined when the tags are not known. */
 export function deploymentOfTags(tags: string[] | undefined): string | null | undefined {
   if (!tags) return undefined

@@ -60,10 +60,15 @@ const OLDEST_NEWS_MS = 3_600_000
 
 /**
  * A page of a sweep may be written after a refresh that asked later, or the other way round. What was asked for
- * earlier must not undo what was seen later: the same change would be told twice.
+ * earlier must not undo what was seen later: the same change would be told twice. Nor does it bring back what was
+ * found to be gone since: a saga destroys while a sweep is reading.
  */
 function isOlderNews(row: KnownResource, at: string): boolean {
-  const later = Date.parse(row.last_seen_at) - Date.parse(at)
+  const known = Math.max(
+    Date.parse(row.last_seen_at),
+    row.deleted_at === null ? 0 : Date.parse(row.deleted_at),
+  )
+  const later = known - Date.parse(at)
   return later > 0 && later < OLDEST_NEWS_MS
 }
 

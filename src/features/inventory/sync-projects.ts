@@ -57,7 +57,7 @@ export async function syncProjects(
       await upsertProjects(tx, projects, at, platformTenantId)
       const strikes = listing.complete ? await strikeUnseenProjects(tx, started_at, at) : nothing
       for (const { project, members, whole } of lists)
-        await replaceMembers(tx, project.provider_id, members, whole)
+        await replaceMembers(tx, project.provider_id, members, { whole, askedAt: started_at })
       const moved = await rehome(tx, at, `sync:${run.id}`)
       const status = reason === null ? 'complete' : 'partial'
       if (status === 'complete') await markFresh(tx, run)

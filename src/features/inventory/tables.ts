@@ -39,6 +39,8 @@ export interface CloudProjectMemberRow {
   kind: string
   provider_id: string
   project_id: string
+  /** When a saga put it there; null where only a list has said so. */
+  placed_at: string | null
 }
 
 /** Written by write-resources.ts alone. */

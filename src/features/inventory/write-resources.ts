@@ -179,6 +179,37 @@ async function update(tx: Executor, { kind, at, actor }: Sighting, updates: Upda
   )
 }
 
+/** What is known to be gone, by those who destroyed it. */
+export interface Gone {
+  providerIds: readonly string[]
+  /** Everything that carries the tag as well. */
+  tag?: string
+}
+
+/** Deletes at once, without strikes: somebody has destroyed it and looked. The ids of the rows. */
+export async function recordGone(
+  tx: Executor,
+  { kind, at, actor }: Sighting,
+  { providerIds, tag }: Gone,
+): Promise<string[]> {
+  const tagged = tag === undefined ? sql`false` : sql`tags @> array[${tag}]::text[]`
+  const { rows } = await sql<{ id: string }>`
+    with gone as (
+      select id from cloud_resources
+      where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null
+        and (provider_id = any(${[...providerIds]}::text[]) or ${tagged})
+      order by provider_id for update
+    ), deleted as (
+      update cloud_resources r set deleted_at = ${at} from gone where r.id = gone.id
+      returning r.id
+    ), logged as (
+      insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
+      select uuid_v7(), id, 'deleted', null, ${actor}, ${at} from deleted
+    )
+    select id from deleted`.execute(tx)
+  return rows.map(row => row.id)
+}
+
 export interface Strikes {
   struck: number
   deleted: number

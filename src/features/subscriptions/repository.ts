@@ -1,6 +1,7 @@
 // SQL of subscriptions.
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
+import type { PlanItem } from '../catalog/index.ts'
 import type { Period } from './period.ts'
 import type { SubscriptionAddonRow, SubscriptionRow, SubscriptionStatus } from './tables.ts'
 
@@ -48,6 +49,29 @@ export async function subscriptionJson(
     join plan_versions v on v.id = s.plan_version_id join plans p on p.id = v.plan_id
     where s.deployment_id = ${deploymentId}`.execute(executor)
   return rows[0]?.json
+}
+
+export interface Entitlement {
+  /** What the plan version says of the kind; null: nothing. */
+  item: PlanItem | null
+  /** What the addons of the kind add. */
+  addon_qty: number
+}
+
+/** What the deployment's subscription gives it of a kind; undefined without a subscription. */
+export async function findEntitlement(
+  executor: Executor,
+  deploymentId: string,
+  resourceKind: string,
+): Promise<Entitlement | undefined> {
+  const { rows } = await sql<Entitlement>`
+    select case when i.resource_kind is not null then to_json(i) end as item,
+      (select coalesce(sum(a.qty * a.quantity), 0)::bigint from subscription_addons a
+       where a.subscription_id = s.id and a.resource_kind = ${resourceKind}) as addon_qty
+    from subscriptions s
+    left join plan_items i on i.plan_version_id = s.plan_version_id and i.resource_kind = ${resourceKind}
+    where s.deployment_id = ${deploymentId}`.execute(executor)
+  return rows[0]
 }
 
 export function lockSubscription(tx: Executor, deploymentId: string): Promise<SubscriptionRow | undefined> {

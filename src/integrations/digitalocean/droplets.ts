@@ -27,8 +27,11 @@ export interface Droplets {
     input: DropletInput,
     options?: CallOptions,
   ): Promise<{ droplet: RawItem; actionIds: string[] }>
-  /** All droplets with the tag, GPU ones included; throws rather than answer from half a listing. */
-  findDropletsByTag(tag: string, options?: CallOptions): Promise<RawItem[]>
+  /**
+   * All droplets with the tag; throws rather than answer from half a listing. GPU ones cost a second listing: `gpus: false`
+   * where none of them can carry the tag.
+   */
+  findDropletsByTag(tag: string, options?: CallOptions & { gpus?: boolean }): Promise<RawItem[]>
   /** `absent` when there was nothing left to destroy. */
   destroyDroplet(dropletId: string, options?: CallOptions): Promise<'destroyed' | 'absent'>
   dropletAction(dropletId: string, action: DropletActionInput, options?: CallOptions): Promise<Action>
@@ -59,9 +62,10 @@ export function createDroplets(parts: ListingParts): Droplets {
       }
     },
 
-    async findDropletsByTag(tag, { signal } = {}) {
+    async findDropletsByTag(tag, { signal, gpus: withGpus = true } = {}) {
       const source = { path: '/v2/droplets', key: 'droplets', idField: kindEntry('droplet').id, paged: true }
       const tagged = await whole({ ...source, query: { tag_name: tag } }, signal)
+      if (!withGpus) return tagged
       // The tag filter cannot be combined with the type, and without the type GPU droplets are left out.
       const gpus = await whole({ ...source, query: { type: 'gpus' } }, signal)
       const known = new Set(tagged.map(droplet => droplet.id))

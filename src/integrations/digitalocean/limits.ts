@@ -27,6 +27,19 @@ export interface Limits {
   maxPages: number
   /** A JSON answer larger than this is refused rather than held in memory. */
   maxBodyBytes: number
+  /** The first pause between two looks at something in motion, how it grows, and the longest. */
+  pollBaseMs: number
+  pollGrowth: number
+  pollCapMs: number
+  /** How long a write that got no answer is looked for before it counts as not done. */
+  settleMs: number
+  /** How long one that should have shown by now is looked for once more. */
+  recheckMs: number
+  /** How long trouble that passes is borne where nothing else bounds it. */
+  troubleMs: number
+  /** How long a droplet may take to be active, and to be gone. */
+  bootMs: number
+  destroyMs: number
 }
 
 export const defaultLimits: Limits = {
@@ -45,4 +58,12 @@ export const defaultLimits: Limits = {
   perPage: 200,
   maxPages: 10_000,
   maxBodyBytes: 64 * 1024 * 1024,
+  pollBaseMs: 1_000,
+  pollGrowth: 1.5,
+  pollCapMs: 10_000,
+  settleMs: 15_000,
+  recheckMs: 5_000,
+  troubleMs: 120_000,
+  bootMs: 600_000,
+  destroyMs: 300_000,
 }

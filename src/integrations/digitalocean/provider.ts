@@ -5,10 +5,12 @@ import { Agent, type Dispatcher } from 'undici'
 import { type Billing, createBilling } from './billing.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { createCourier } from './courier.ts'
+import { createDropletLife, type DropletLife } from './droplet-life.ts'
 import { createDroplets, type Droplets } from './droplets.ts'
 import { createExchange, type Fetch } from './exchange.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { type Allowance, createPace, type Pace } from './pace.ts'
+import { createPatience, type Patience } from './patience.ts'
 import { createProjects, type Projects } from './projects.ts'
 import { createResources, type Resources } from './resources.ts'
 
@@ -27,7 +29,7 @@ export interface ProviderOptions {
   random?: () => number
 }
 
-export interface Provider extends Resources, Droplets, Projects, Billing {
+export interface Provider extends Resources, Droplets, DropletLife, Projects, Billing, Patience {
   /** Why there is no provider behind this; undefined when there is one. */
   absent?: string
   /** What the provider last said about the token's rate limit. */
@@ -44,9 +46,14 @@ export function createProvider(options: ProviderOptions): Provider {
   const exchange = createExchange({ baseUrl, token, fetch: options.fetch, dispatcher })
   const courier = createCourier({ exchange, pace, clock, limits, random, log })
   const parts = { courier, clock, limits }
+  const resources = createResources(parts)
+  const droplets = createDroplets(parts)
+  const patience = createPatience(clock, limits)
   return {
-    ...createResources(parts),
-    ...createDroplets(parts),
+    ...resources,
+    ...droplets,
+    ...createDropletLife({ resources, droplets, patience, limits, sleep: clock.sleep }),
+    ...patience,
     ...createProjects(parts),
     ...createBilling(parts),
     allowance: pace.allowance,

@@ -132,6 +132,15 @@ describe('an answer asked for before the row was last seen', () => {
     assert.equal(events('2026-11-15T12:15:00.001Z'), 0)
   })
 
+  test('does not bring back what was found to be gone since', () => {
+    const restores = (deleted_at: string) =>
+      planSweep([known({ deleted_at })], [seen()], NOW).updates.filter(({ event }) => event === 'restored')
+        .length
+    assert.equal(restores('2026-11-15T12:15:00.001Z'), 0)
+    assert.equal(restores(NOW), 1)
+    assert.equal(restores('2026-11-15T14:15:00.000Z'), 1, 'a clock gone wrong')
+  })
+
   test('counts when it was asked for at the same moment or later', () => {
     assert.equal(events(NOW), 1)
     assert.equal(events('2026-11-15T12:14:59.999Z'), 1)

@@ -1,0 +1,29 @@
+// Step: the droplet moves into the tenant's project. Sent again as often as it takes: assigning twice is assigning once.
+// Nothing to undo: a droplet that is destroyed leaves its project.
+import { urnOf } from '../../../integrations/digitalocean/index.ts'
+import type { InventoryKernel } from '../../inventory/index.ts'
+import type { Step } from '../../sagas/index.ts'
+
+const ASSIGNED = new Set(['ok', 'assigned', 'already_assigned'])
+
+export const assignToProject = ({ provider }: Pick<InventoryKernel, 'provider'>): Step => ({
+  name: 'assign_to_project',
+  timeoutMs: 5 * 60_000,
+
+  async execute({ context, signal }) {
+    const urn = urnOf('droplet', String(context.droplet_id))!
+    const project = String(context.project_provider_id)
+    let said = 'no answer'
+    const assigned = await provider.until(
+      async () => {
+        const [answer] = await provider.assignToProject(project, [urn], { signal })
+        said = answer?.status ?? said
+        // Anything else may be the provider's own delay in learning of the droplet.
+        return ASSIGNED.has(said) || undefined
+      },
+      { signal },
+    )
+    if (assigned) return { ok: true, output: { status: said } }
+    return { ok: false, reason: `the provider did not assign ${urn} to the project: ${said}` }
+  },
+})

@@ -1,0 +1,37 @@
+// Step: is there a place left in the deployment's plan? Two runs at once cannot both take the last one: the deployment is
+// held while places are counted, and the one that is taken is in the database before the next run counts.
+import { transaction } from '../../../kernel/db/transaction.ts'
+import { holdDeployment } from '../../deployments/index.ts'
+import type { InventoryKernel } from '../../inventory/index.ts'
+import type { Step } from '../../sagas/index.ts'
+import { findEntitlement } from '../../subscriptions/index.ts'
+import { limitOf, refusal } from '../plan-cap.ts'
+import { refusedState } from '../provisionable.ts'
+import { countTaken, release, reserve } from '../repository.ts'
+import type { ProvisionInputs } from '../schemas.ts'
+
+export const checkPlanCaps = ({ db, clock }: Pick<InventoryKernel, 'db' | 'clock'>): Step => ({
+  name: 'check_plan_caps',
+
+  execute({ sagaId, inputs }) {
+    const { deployment_id } = inputs as unknown as ProvisionInputs
+    return transaction(db, async tx => {
+      const deployment = await holdDeployment(tx, deployment_id)
+      if (!deployment) return { ok: false, reason: 'the deployment is gone' }
+      // It may have moved since the run was asked for.
+      const refused = refusedState(deployment.state)
+      if (refused) return { ok: false, reason: refused }
+      const place = { saga_id: sagaId, deployment_id, resource_kind: 'droplet' }
+      const limit = limitOf(await findEntitlement(tx, deployment_id, 'droplet'))
+      const taken = await countTaken(tx, place)
+      if (limit !== null && taken >= limit) return { ok: false, reason: refusal('droplet', limit, taken) }
+      await reserve(tx, { ...place, created_at: clock.now().toISOString() })
+      return { ok: true, context: { tenant_id: deployment.tenant_id }, output: { limit, taken } }
+    })
+  },
+
+  async compensate({ sagaId }) {
+    await release(db, sagaId)
+    return { ok: true }
+  },
+})

@@ -1,0 +1,66 @@
+// Step: the project that holds the tenant's resources, from the mirror, from the provider, or made there. Two runs at once
+// end with one: the provider takes a name once, and whoever is refused finds the other's. It is not undone: an empty
+// project costs nothing and is found by the next run, and deleting it would race with that run.
+import { type Provider, ProviderError, type RawItem } from '../../../integrations/digitalocean/index.ts'
+import { findTenantProject, type InventoryKernel, recordTenantProject } from '../../inventory/index.ts'
+import type { Step } from '../../sagas/index.ts'
+import { sagaActor } from '../tags.ts'
+import { tenantProjectName } from '../tenant-project-name.ts'
+
+export const ensureProject = (kernel: InventoryKernel): Step => ({
+  name: 'ensure_project',
+  timeoutMs: 5 * 60_000,
+
+  async execute({ sagaId, context, signal }) {
+    const tenantId = String(context.tenant_id)
+    const known = await findTenantProject(kernel.db, tenantId)
+    if (known) return done(known, 'known')
+    const name = tenantProjectName(tenantId)
+    const standing = await findNamed(kernel.provider, name, signal)
+    const raw = standing ?? (await makeNamed(kernel.provider, name, tenantId, signal))
+    const project = await recordTenantProject(kernel, raw, tenantId, sagaActor(sagaId))
+    if (!project)
+      return { ok: false, reason: `the provider’s project “${name}” has been given to someone else` }
+    return done(project, standing ? 'found' : 'made')
+  },
+})
+
+const done = ({ id, provider_id }: { id: string; provider_id: string }, how: string) => ({
+  ok: true as const,
+  context: { project_id: id, project_provider_id: provider_id },
+  output: { project_id: id, project_provider_id: provider_id, how },
+})
+
+async function findNamed(
+  provider: Provider,
+  name: string,
+  signal: AbortSignal,
+): Promise<RawItem | undefined> {
+  const listing = await provider.projects({ signal })
+  const found = listing.items.find(project => project.name === name)
+  if (!found && !listing.complete)
+    throw new ProviderError(`the projects could not be listed whole: ${listing.reason}`, {
+      kind: 'malformed',
+    })
+  return found
+}
+
+async function makeNamed(
+  provider: Provider,
+  name: string,
+  tenantId: string,
+  signal: AbortSignal,
+): Promise<RawItem> {
+  const description = `Made by cloudops for the tenant ${tenantId}`.slice(0, 255)
+  try {
+    const input = { name, description, purpose: 'Service or API', environment: 'Production' as const }
+    return await provider.createProject(input, { signal })
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    // Another run’s, made since we looked; or ours, and the answer was lost.
+    const mayBeThere = error.status === 409 || error.mayHaveHappened
+    const found = mayBeThere ? await findNamed(provider, name, signal) : undefined
+    if (!found) throw error
+    return found
+  }
+}

@@ -1,0 +1,44 @@
+// Step: what is going to be destroyed, put on record before anything is. From the inventory and from the provider's tag:
+// either alone may lack one. A droplet whose tie was taken away at the provider since the last sweep is left alone.
+//
+// Destroying cannot be undone. What can be is a record that no longer tells the truth: if the run does not get to its end,
+// the droplets that are gone by then are recorded as gone.
+import { idText, type Provider } from '../../../integrations/digitalocean/index.ts'
+import { deploymentTag, type InventoryKernel, livingOfDeployment } from '../../inventory/index.ts'
+import type { Step } from '../../sagas/index.ts'
+import { recordDestroyed } from '../record-destroyed.ts'
+import type { DeprovisionInputs } from '../schemas.ts'
+
+export const listDroplets = (kernel: InventoryKernel): Step => ({
+  name: 'list_droplets',
+  timeoutMs: 10 * 60_000,
+
+  async execute({ inputs, signal }) {
+    const { deployment_id } = inputs as unknown as DeprovisionInputs
+    const tag = deploymentTag(deployment_id)
+    const tagged = await kernel.provider.findDropletsByTag(tag, { signal })
+    const ids = new Set(tagged.flatMap(({ id }) => idText(id) ?? []))
+    const untied: string[] = []
+    for (const { provider_id } of await livingOfDeployment(kernel.db, 'droplet', deployment_id)) {
+      if (ids.has(provider_id)) continue
+      if (await isUntied(kernel.provider, provider_id, tag, signal)) untied.push(provider_id)
+      else ids.add(provider_id)
+    }
+    const droplets = { droplet_ids: [...ids] }
+    return { ok: true, context: droplets, output: { ...droplets, left_alone: untied } }
+  },
+
+  async compensate({ sagaId, context, signal }) {
+    const ids = Array.isArray(context.droplet_ids) ? context.droplet_ids.map(String) : []
+    const gone: string[] = []
+    for (const id of ids) if (!(await kernel.provider.get('droplet', id, { signal }))) gone.push(id)
+    await recordDestroyed(kernel, sagaId, { providerIds: gone })
+    return { ok: true }
+  },
+})
+
+/** Gone is not untied: what is gone still has a row to be closed. Tags that the token may not read say nothing. */
+async function isUntied(provider: Provider, id: string, tag: string, signal: AbortSignal): Promise<boolean> {
+  const droplet = await provider.get('droplet', id, { signal })
+  return droplet !== null && Array.isArray(droplet.tags) && !droplet.tags.includes(tag)
+}

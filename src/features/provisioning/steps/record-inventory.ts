@@ -1,0 +1,48 @@
+// Step: the droplet enters the inventory, tied to its deployment, project and tenant, with what is desired of it, and the
+// place that was kept for it in the plan becomes its own: one transaction. Undone by dropping the desired state; the row
+// itself is deleted once the droplet is (create_droplet), for until then a sweep would only bring it back.
+import { mapItem } from '../../../integrations/digitalocean/index.ts'
+import { transaction } from '../../../kernel/db/transaction.ts'
+import { holdDeployment } from '../../deployments/index.ts'
+import { dropDesiredState, writeDesiredState } from '../../drift/index.ts'
+import { deploymentTag, type InventoryKernel, recordMadeResource } from '../../inventory/index.ts'
+import type { Step } from '../../sagas/index.ts'
+import { desiredSpec } from '../desired-spec.ts'
+import { ownedBy, release } from '../repository.ts'
+import type { ProvisionInputs } from '../schemas.ts'
+import { sagaActor, sagaTag } from '../tags.ts'
+
+export const recordInventory = ({ db, provider, clock }: InventoryKernel): Step => ({
+  name: 'record_inventory',
+  timeoutMs: 5 * 60_000,
+
+  async execute({ sagaId, inputs, context, signal }) {
+    const order = inputs as unknown as ProvisionInputs
+    const dropletId = String(context.droplet_id)
+    const at = clock.now().toISOString()
+    const raw = await provider.get('droplet', dropletId, { signal })
+    if (!raw) return { ok: false, reason: `the droplet ${dropletId} is gone` }
+    const item = mapItem('droplet', raw)
+    const tags = [deploymentTag(order.deployment_id), sagaTag(sagaId)]
+    const resourceId = await transaction(db, async tx => {
+      // Whoever starts a run with the same name holds it too, and must see either this run or its droplet.
+      await holdDeployment(tx, order.deployment_id)
+      const id = await recordMadeResource(tx, { kind: 'droplet', at, actor: sagaActor(sagaId) }, item, {
+        projectId: String(context.project_id),
+        deploymentId: order.deployment_id,
+      })
+      await writeDesiredState(tx, at, { resourceId: id, spec: desiredSpec(order, tags, item), sagaId })
+      await release(tx, sagaId)
+      return id
+    })
+    return { ok: true, context: { resource_id: resourceId }, output: { resource_id: resourceId } }
+  },
+
+  async compensate({ sagaId }) {
+    const at = clock.now().toISOString()
+    await transaction(db, async tx => {
+      for (const id of await ownedBy(tx, sagaId)) await dropDesiredState(tx, at, id)
+    })
+    return { ok: true }
+  },
+})

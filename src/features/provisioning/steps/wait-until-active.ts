@@ -1,0 +1,15 @@
+// Step: the droplet boots. Nothing to undo: it only looks.
+import type { InventoryKernel } from '../../inventory/index.ts'
+import type { Step } from '../../sagas/index.ts'
+
+export const waitUntilActive = ({ provider }: Pick<InventoryKernel, 'provider'>): Step => ({
+  name: 'wait_until_active',
+  timeoutMs: 25 * 60_000,
+
+  async execute({ context, signal }) {
+    const dropletId = String(context.droplet_id)
+    const actionId = typeof context.action_id === 'string' ? context.action_id : null
+    await provider.untilDropletActive({ dropletId, actionId }, { signal })
+    return { ok: true }
+  },
+})

@@ -1,0 +1,98 @@
+// The rules of provisioning, without a database.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { desiredSpec } from '../../src/features/provisioning/desired-spec.ts'
+import { defaultDropletName, HOSTNAME } from '../../src/features/provisioning/droplet-name.ts'
+import { limitOf } from '../../src/features/provisioning/plan-cap.ts'
+import { refusedState } from '../../src/features/provisioning/provisionable.ts'
+import { tenantProjectName } from '../../src/features/provisioning/tenant-project-name.ts'
+
+const item = (included_qty: number, overage: boolean, hard_cap_qty: number | null) => ({
+  resource_kind: 'droplet',
+  included_qty,
+  overage_unit: overage ? 'hour' : null,
+  overage_price_cents: overage ? 2 : null,
+  hard_cap_qty,
+})
+
+test('a plan allows what is paid for, and overage up to the hard cap', () => {
+  assert.equal(limitOf(undefined), null, 'no subscription')
+  assert.equal(limitOf({ item: null, addon_qty: 3 }), null, 'a plan that does not speak of the kind')
+  assert.equal(limitOf({ item: item(2, false, null), addon_qty: 3 }), 5)
+  assert.equal(
+    limitOf({ item: item(2, false, 9), addon_qty: 0 }),
+    2,
+    'nobody has agreed on a price for the rest',
+  )
+  assert.equal(limitOf({ item: item(2, true, null), addon_qty: 0 }), null)
+  assert.equal(limitOf({ item: item(2, true, 4), addon_qty: 1 }), 4)
+  assert.equal(limitOf({ item: item(2, true, 4), addon_qty: 3 }), 5, 'addons beyond the cap raise it')
+  fc.assert(
+    fc.property(fc.nat(100), fc.nat(100), fc.boolean(), fc.nat(100), (included, more, overage, addons) => {
+      const limit = limitOf({ item: item(included, overage, included + more), addon_qty: addons })!
+      assert.ok(limit >= included + addons, 'what is paid for is always allowed')
+      assert.ok(limit <= Math.max(included + more, included + addons))
+    }),
+  )
+})
+
+test('a tenant’s project is always called the same, as no other’s, and fits', () => {
+  assert.equal(tenantProjectName('acme'), 'tenant acme')
+  const tenant = fc.string({ minLength: 1, maxLength: 128, unit: 'binary' })
+  fc.assert(
+    fc.property(tenant, tenant, (a, b) => {
+      const [one, other] = [tenantProjectName(a), tenantProjectName(b)]
+      assert.equal(one, tenantProjectName(a))
+      assert.ok(one.length <= 175 && /^[\x20-\x7e]+$/.test(one), one)
+      // Also where the provider takes no notice of case.
+      assert.equal(one.toLowerCase() === other.toLowerCase(), a === b)
+    }),
+    {
+      examples: [
+        ['Acme', 'acme'],
+        ['a b', 'a-b'],
+        ['é', 'è'],
+      ],
+    },
+  )
+})
+
+test('a droplet’s default name is one hostname label, whatever the slug', () => {
+  const slug = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/)
+  fc.assert(
+    fc.property(slug, text => {
+      const name = defaultDropletName(text)
+      assert.ok(name.length <= 63)
+      assert.match(name, new RegExp(HOSTNAME))
+      assert.match(name, /-[0-9a-f]{8}$/)
+    }),
+  )
+})
+
+test('droplets are for deployments that are on trial, active or past due', () => {
+  for (const state of ['trial', 'active', 'past_due'] as const) assert.equal(refusedState(state), null)
+  for (const state of ['paused', 'suspended', 'cancelled', 'archived'] as const)
+    assert.equal(
+      refusedState(state),
+      `a deployment that is ${state} is given no droplets; it has to be trial, active or past_due`,
+    )
+})
+
+test('what is desired of a droplet is what was asked for and what that came to, and nothing the answer lacked', () => {
+  const order = { name: 'web-1', region: 'nyc3', size: 's-1vcpu-1gb' }
+  const seen = {
+    provider_id: '1',
+    kind: 'droplet' as const,
+    urn: null,
+    attrs: { vcpus: 1, memory: 1024, locked: false },
+  }
+  assert.deepEqual(desiredSpec(order, ['saga:1', 'deployment:2'], seen), {
+    name: 'web-1',
+    region: 'nyc3',
+    size_slug: 's-1vcpu-1gb',
+    tags: ['deployment:2', 'saga:1'],
+    vcpus: 1,
+    memory: 1024,
+  })
+})
