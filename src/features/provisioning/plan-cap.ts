@@ -2,16 +2,16 @@
 import type { Entitlement } from '../subscriptions/index.ts'
 
 /**
- * What is included and what addons add is paid for and always allowed. Beyond that only what has overage terms, up to the
- * hard cap; addons bought beyond the cap raise it. Null: no limit, because no plan speaks of the kind, or because its
- * overage has no cap.
+ * What is included and what addons add is paid for and always allowed. Beyond that a hard cap says how far, also where no
+ * overage price is agreed (resource prices are the fallback); addons bought beyond the cap raise it. Without a cap, only
+ * what has overage terms goes beyond. Null: no limit, because no plan speaks of the kind, or its overage has no cap.
  */
 export function limitOf(entitlement: Entitlement | undefined): number | null {
   if (!entitlement?.item) return null
   const { included_qty, overage_price_cents, hard_cap_qty } = entitlement.item
   const paid = included_qty + entitlement.addon_qty
-  if (overage_price_cents === null) return paid
-  return hard_cap_qty === null ? null : Math.max(hard_cap_qty, paid)
+  if (hard_cap_qty !== null) return Math.max(hard_cap_qty, paid)
+  return overage_price_cents === null ? paid : null
 }
 
 /** Why there is no place left, in words for whoever asked. */
