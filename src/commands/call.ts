@@ -12,7 +12,7 @@ export const call: Command = {
   summary: 'Call the API of the running service, and print its answer.',
   details: [
     'PATH may leave out /api/v1. BODY is JSON. The token is CLOUDOPS_TOKEN, or a platform_admin’s made for development.',
-    '`--get data.0.id` prints one field of the answer alone, for a script to keep.',
+    '`--get data.0.id` prints one field of the answer alone, for a script to keep; `data.name=acme.id` that of the item so named.',
     '`--until data.status=completed` asks again, for a minute, until the field is that; with it METHOD must be GET.',
   ].join('\n'),
   options: { get: { type: 'string' }, until: { type: 'string' } },
@@ -48,7 +48,7 @@ interface Condition {
 
 function conditionOf(words: string | undefined): Condition | undefined {
   if (words === undefined) return undefined
-  const at = words.indexOf('=')
+  const at = words.lastIndexOf('=')
   if (at < 1) throw usageError('--until takes FIELD=VALUE')
   return { field: words.slice(0, at), value: words.slice(at + 1) }
 }
@@ -66,12 +66,16 @@ async function askUntil(ask: () => Promise<unknown>, { field, value }: Condition
   }
 }
 
-/** `data.0.id`: members by name, items by number. */
+/** `data.0.id`, `data.name=acme.id`: members by name, items by number or by what one of their members is. */
 function fieldOf(answer: unknown, path: string): unknown {
   let found = answer
-  for (const name of path.split('.')) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, name)) return undefined
-    found = (found as Record<string, unknown>)[name]
+  for (const word of path.split('.')) {
+    const [member = '', value] = word.split('=')
+    if (Array.isArray(found) && value !== undefined)
+      found = found.find(item => String(fieldOf(item, member)) === value)
+    else if (typeof found === 'object' && found !== null && Object.hasOwn(found, word))
+      found = (found as Record<string, unknown>)[word]
+    else return undefined
   }
   return found
 }
