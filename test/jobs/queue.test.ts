@@ -167,6 +167,59 @@ test('a provisioning job that fails is not tried again', async t => {
   assert.equal(runs, 1)
 })
 
+test('jobs of a batch are settled each for itself: one that fails takes no other with it', async t => {
+  const { ctx, call } = await setup(t)
+  const type = probe('provisioning')
+  const ran: number[] = []
+  for (let n = 1; n <= 5; n++) await ctx.jobs.send(ctx.db, type, { n }, { key: String(n) })
+  await ctx.jobs.work(
+    [
+      handle(type, async ({ n }) => {
+        ran.push(n)
+        if (n === 3) throw new Error('three is out of order')
+      }),
+    ],
+    [],
+  )
+  const states = await eventually('all are settled', async () => {
+    const { rows } = await sql<{ state: string }>`
+      select state::text from pgboss.job where name = 'provisioning' order by (data->'payload'->>'n')::int`.execute(
+      ctx.db,
+    )
+    return (
+      rows.every(({ state }) => state === 'completed' || state === 'failed') && rows.map(({ state }) => state)
+    )
+  })
+  assert.deepEqual(states, ['completed', 'completed', 'failed', 'completed', 'completed'])
+  assert.deepEqual(ran.sort(), [1, 2, 3, 4, 5])
+  const letters = (await call('GET', '/api/v1/admin/dead_letters')).body.data
+  assert.deepEqual(
+    letters.map((letter: { payload: object; error: string }) => [letter.payload, letter.error]),
+    [[{ n: 3 }, 'three is out of order']],
+  )
+})
+
+test('a queue that stops waits for work in the background, and tells it when the grace is nearly over', async t => {
+  const { ctx } = await setup(t)
+  const done: string[] = []
+  const go = Promise.withResolvers<void>()
+  ctx.jobs.background(go.promise.then(() => void done.push('quick')))
+  ctx.jobs.background(
+    new Promise<void>(resolve => {
+      ctx.jobs.ending.addEventListener('abort', () => {
+        done.push('told')
+        resolve()
+      })
+    }),
+  )
+  const stopped = ctx.jobs.stop(400)
+  assert.equal(ctx.jobs.leaving.aborted, true)
+  assert.equal(ctx.jobs.ending.aborted, false)
+  go.resolve()
+  await stopped
+  assert.deepEqual(done, ['quick', 'told'])
+})
+
 test('jobs of unknown names or with payloads that do not fit fail without running', async t => {
   const bundle = await setup(t)
   const { ctx, call } = bundle

@@ -112,3 +112,24 @@ export const run = async (bundle: Bundle, kind: string, inputs?: Json): Promise<
   ended(bundle, (await start(bundle, kind, inputs)).id)
 
 export const statuses = ({ steps }: ShownRun) => steps.map(({ status }) => status)
+
+export interface Gate {
+  /** Resolves when a step has come to the gate. */
+  reached: Promise<void>
+  open(): void
+  pass(): Promise<void>
+}
+
+/** Holds a step until the test lets it go. */
+export function gate(): Gate {
+  const reached = Promise.withResolvers<void>()
+  const opened = Promise.withResolvers<void>()
+  return {
+    reached: reached.promise,
+    open: opened.resolve,
+    pass() {
+      reached.resolve()
+      return opened.promise
+    },
+  }
+}

@@ -13,7 +13,7 @@ export interface Driver {
 }
 
 /** Runs of one process at a time. They mostly wait for the provider. */
-const MOST_RUNS = 64
+const MOST_RUNS = 32
 const ROOM = QUEUES.provisioning.batch
 const BEAT_MS = 3_000
 
@@ -58,7 +58,7 @@ export function createDriver(kernel: Kernel, registry: Registry, beatMs = BEAT_M
       await driveRun(kernel, registry, run, AbortSignal.any([lost.signal, jobs.ending]))
     } finally {
       held.delete(claim)
-      if (hasRoom()) for (const go of waiting.splice(0)) go()
+      if (hasRoom()) letWaitingGo()
       if (held.size === 0) {
         clearInterval(timer)
         timer = undefined
@@ -88,13 +88,17 @@ export function createDriver(kernel: Kernel, registry: Registry, beatMs = BEAT_M
   }
 
   const hasRoom = () => held.size <= MOST_RUNS - ROOM
+  const letWaitingGo = () => {
+    for (const go of waiting.splice(0)) go()
+  }
+  jobs.leaving.addEventListener('abort', letWaitingGo, { once: true })
 
   return {
     async take(id) {
       const done = Promise.withResolvers<void>()
       if (asked.push({ id, claim: randomUUID(), done }) === 1) queueMicrotask(claimAll)
       await done.promise
-      if (!hasRoom()) await new Promise<void>(resolve => waiting.push(resolve))
+      if (!hasRoom() && !jobs.leaving.aborted) await new Promise<void>(resolve => waiting.push(resolve))
     },
   }
 }

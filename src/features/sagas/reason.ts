@@ -3,6 +3,8 @@
 import { problemOfDatabaseError } from '../../kernel/db/sql-state.ts'
 
 const LONGEST = 500
+/** No more than this is looked through for secrets. */
+const LONGEST_READ = 4_000
 
 const SECRETS: [RegExp, string][] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, '$1 [redacted]'],
@@ -24,7 +26,7 @@ export function reasonOf(raised: unknown): string {
 export function inWords(reason: unknown): string {
   const text = typeof reason === 'string' ? reason : ''
   // A message may hold a stack of its own: what follows the first frame says nothing to an operator.
-  const [said = ''] = text.split(/\n\s+at /)
+  const [said = ''] = text.slice(0, LONGEST_READ).split(/\n\s+at /)
   const clean = SECRETS.reduce((words, [secret, instead]) => words.replace(secret, instead), said)
     // Control characters cannot be stored (NUL) or shown on a terminal.
     .replace(/\p{Cc}+/gu, ' ')

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Type } from 'typebox'
+import type { SagaKind } from '../../src/features/sagas/index.ts'
+import { conflict } from '../../src/kernel/errors.ts'
+import { newId } from '../../src/kernel/ids.ts'
+import { deployment } from '../support/factories.ts'
+import { base, kindOf, type ShownRun, start, step } from '../support/sagas.ts'
+import { setup } from '../support/setup.ts'
+
+/** A workflow about a deployment, as the real ones are. */
+const about: SagaKind = {
+  kind: 'about_deployment',
+  inputs: Type.Object(
+    {
+      deployment_id: Type.String({ format: 'uuid' }),
+      size: Type.String({ minLength: 1, default: 'small' }),
+    },
+    { additionalProperties: false },
+  ),
+  async prepare(tx, inputs) {
+    const row = await tx
+      .selectFrom('cloud_deployments')
+      .select(['id', 'tenant_id', 'region'])
+      .where('id', '=', String(inputs.deployment_id))
+      .executeTakeFirst()
+    if (!row) throw conflict('no_such_deployment', 'There is no such deployment.')
+    return {
+      businessKey: row.id,
+      deploymentId: row.id,
+      tenantId: row.tenant_id,
+      inputs: { ...inputs, region: row.region },
+    }
+  },
+  steps: [step('a', []), step('b', [])],
+}
+
+const plain = kindOf('plain', [step('a', [])])
+const kinds = () => [about, plain]
+
+test('starting a workflow answers 202 with the run, where to find it, and the contract’s fields and no other', async t => {
+  const bundle = await setup(t, { sagaKinds: kinds })
+  const { id: deployment_id } = await deployment(bundle)
+  const { status, headers, body } = await bundle.call('POST', base, {
+    body: { kind: 'about_deployment', inputs: { deployment_id } },
+  })
+  const run: ShownRun = body.data
+  assert.equal(status, 202)
+  assert.equal(headers.get('location'), `${base}/${run.id}`)
+  assert.deepEqual(Object.keys(run), [
+    'id',
+    'kind',
+    'status',
+    'step_modules',
+    'current_step_index',
+    'inputs',
+    'context',
+    'cancel_requested',
+    'error',
+    'created_at',
+    'started_at',
+    'finished_at',
+    'steps',
+  ])
+  assert.match(run.created_at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+  // Defaults of the schema, and what the workflow worked out.
+  assert.deepEqual(run.inputs, { deployment_id, size: 'small', region: 'nyc3' })
+  assert.deepEqual((await bundle.call('GET', headers.get('location')!)).body.data, run)
+
+  // The same thing again is the same run; and so it is for the same Idempotency-Key, whatever has become of it.
+  const again = await bundle.call('POST', base, {
+    body: { kind: 'about_deployment', inputs: { deployment_id, size: 'large' } },
+  })
+  assert.deepEqual([again.status, again.body.data.id, again.body.data.inputs.size], [202, run.id, 'small'])
+  const keyed = () =>
+    bundle.call('POST', base, {
+      body: { kind: 'plain', inputs: { key: 'x' } },
+      headers: { 'idempotency-key': 'one' },
+    })
+  const first = await keyed()
+  await bundle.ctx.db
+    .updateTable('saga_runs')
+    .set({ status: 'completed', finished_at: first.body.data.created_at })
+    .where('id', '=', first.body.data.id)
+    .execute()
+  assert.equal((await keyed()).body.data.id, first.body.data.id)
+  assert.notEqual((await start(bundle, 'plain', { key: 'x' })).id, first.body.data.id, 'it had ended')
+})
+
+test('what a workflow does not take is refused, naming what is wrong, and nothing is started', async t => {
+  const bundle = await setup(t, { sagaKinds: kinds })
+  const attempt = (body: unknown) => bundle.call('POST', base, { body })
+  const pointers = async (body: unknown) => {
+    const { status, body: problem } = await attempt(body)
+    return [status, ...(problem.errors ?? []).map((error: { pointer: string }) => error.pointer)]
+  }
+  assert.deepEqual(await pointers({ kind: 'nonsense', inputs: {} }), [422, '/kind'])
+  assert.deepEqual(await pointers({ kind: 'plain' }), [422, '/inputs'])
+  assert.deepEqual(await pointers({ kind: 'plain', inputs: [] }), [422, '/inputs'])
+  assert.deepEqual(await pointers({ kind: 'plain', inputs: {} }), [422, '/inputs/key'])
+  assert.deepEqual(await pointers({ kind: 'plain', inputs: { key: 1 } }), [422, '/inputs/key'])
+  assert.deepEqual(await pointers({ kind: 'plain', inputs: { key: 'x', colour: 'red' } }), [
+    422,
+    '/inputs/colour',
+  ])
+  assert.deepEqual(await pointers({ kind: 'plain', inputs: { key: 'x' }, more: 1 }), [422, '/more'])
+  const refused = await attempt({ kind: 'about_deployment', inputs: { deployment_id: newId() } })
+  assert.deepEqual([refused.status, refused.body.code], [409, 'no_such_deployment'])
+  assert.deepEqual((await bundle.call('GET', base)).body.data, [])
+})
+
+test('runs are listed newest first, page by page, and by status, kind and deployment', async t => {
+  const bundle = await setup(t, { sagaKinds: kinds })
+  const { id: deployment_id } = await deployment(bundle)
+  const made: string[] = []
+  for (let i = 0; i < 4; i++) made.unshift((await start(bundle, 'plain')).id)
+  const { id: tied } = (
+    await bundle.call('POST', base, { body: { kind: 'about_deployment', inputs: { deployment_id } } })
+  ).body.data
+  await bundle.ctx.db
+    .updateTable('saga_runs')
+    .set({ status: 'completed', finished_at: '2026-11-15T12:00:00.000Z' })
+    .where('id', '=', made[1]!)
+    .execute()
+  const ids = async (query: string) => {
+    const { status, body, text } = await bundle.call('GET', `${base}?${query}`)
+    assert.equal(status, 200, text)
+    return body.data.map((run: ShownRun) => run.id)
+  }
+  assert.deepEqual(await ids(''), [tied, ...made])
+  assert.deepEqual(await ids('status=completed'), [made[1]])
+  assert.deepEqual(await ids('kind=plain&status=pending'), [made[0], made[2], made[3]])
+  assert.deepEqual(await ids(`deployment_id=${deployment_id}`), [tied])
+  assert.deepEqual(await ids(`deployment_id=${newId()}`), [])
+
+  const page = await bundle.call('GET', `${base}?limit=2`)
+  await start(bundle, 'plain')
+  assert.equal('steps' in page.body.data[0], false)
+  assert.match(page.headers.get('link')!, /rel="next"/)
+  assert.deepEqual(await ids(`limit=10&cursor=${page.body.next_cursor}`), made.slice(1))
+  assert.equal((await bundle.call('GET', `${base}?status=nonsense`)).status, 422)
+})
+
+test('sagas are for a platform_admin alone; what is not there is 404', async t => {
+  const bundle = await setup(t, { sagaKinds: kinds })
+  const { id } = await start(bundle, 'plain')
+  const token = await bundle.tokens.tenant('acme')
+  for (const [method, path, body] of [
+    ['GET', base],
+    ['POST', base, { kind: 'plain', inputs: { key: 'x' } }],
+    ['GET', `${base}/${id}`],
+    ['POST', `${base}/${id}/cancel`],
+  ] as const)
+    assert.equal((await bundle.call(method, path, { token, body })).status, 403, `${method} ${path}`)
+  for (const [method, path] of [
+    ['GET', `${base}/${newId()}`],
+    ['GET', `${base}/nonsense`],
+    ['POST', `${base}/${newId()}/cancel`],
+    ['POST', `${base}/nonsense/cancel`],
+  ] as const)
+    assert.equal((await bundle.call(method, path)).status, 404, `${method} ${path}`)
+})

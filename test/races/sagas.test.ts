@@ -1,0 +1,55 @@
+// Races over runs that only a database with many connections has.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { onPostgres } from '../support/database.ts'
+import { base, ended, type Journal, kindOf, type ShownRun, start, step } from '../support/sagas.ts'
+import { setup } from '../support/setup.ts'
+
+const ROUNDS = 200
+
+if (onPostgres) {
+  test('a workflow started three times at once for one thing is one run', async t => {
+    const kinds = [kindOf('one', [step('a', [])])]
+    const bundle = await setup(t, { sagaKinds: () => kinds })
+    for (let round = 0; round < ROUNDS; round++) {
+      const body = { kind: 'one', inputs: { key: `race-${round}` } }
+      const answers = await Promise.all([1, 2, 3].map(() => bundle.call('POST', base, { body })))
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [202, 202, 202],
+      )
+      assert.equal(new Set(answers.map(answer => answer.body.data.id)).size, 1, `round ${round}`)
+    }
+    const { body } = await bundle.call('GET', `${base}?limit=500`)
+    assert.equal(body.data.length, ROUNDS)
+  })
+
+  test('a cancel beside a running workflow ends it one way or the other, whole', async t => {
+    const journal: Journal = []
+    const kinds = [
+      kindOf(
+        'two',
+        ['a', 'b'].map(name => step(name, journal)),
+      ),
+    ]
+    const bundle = await setup(t, { worker: true, sagaKinds: () => kinds })
+    const outcomes = new Set<string>()
+    for (let round = 0; round < ROUNDS; round++) {
+      journal.length = 0
+      const { id } = await start(bundle, 'two')
+      const answer = await bundle.call('POST', `${base}/${id}/cancel`)
+      assert.ok([202, 409].includes(answer.status), answer.text)
+      const ran = await ended(bundle, id)
+      outcomes.add(`${ran.status} ${ran.steps.length}`)
+      const begun = ran.steps.map(({ name }) => `execute ${name}`)
+      if (ran.status === 'completed') assert.deepEqual(journal, begun)
+      else {
+        assert.equal(ran.status, 'rolled_back')
+        const undone = (ran as ShownRun).steps.toReversed().map(({ name }) => `compensate ${name}`)
+        assert.deepEqual(journal, [...begun, ...undone], `round ${round}`)
+        assert.ok(ran.steps.every(({ status }) => status === 'compensated'))
+      }
+    }
+    t.diagnostic([...outcomes].join(', '))
+  })
+}
