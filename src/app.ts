@@ -9,6 +9,7 @@ import { apiKeyRoutes, apiKeyVerifier } from './features/api-keys/index.ts'
 import { catalogRoutes } from './features/catalog/index.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
 import { deploymentRoutes } from './features/deployments/index.ts'
+import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
 import { provisioningRoutes } from './features/provisioning/index.ts'
@@ -116,9 +117,10 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
 
   await app.register(healthRoutes(ctx, ctx.version))
   await app.register(sessionRoutes(door, production))
-  await app.register(inventoryRoutes(ctx))
+  await app.register(inventoryRoutes(ctx, resourceMembers))
   await app.register(syncRunRoutes(ctx))
   await app.register(projectRoutes(ctx))
+  await app.register(driftRoutes(ctx))
   await app.register(catalogRoutes(ctx))
   await app.register(deploymentRoutes(ctx))
   await app.register(sagaRoutes(ctx, ctx.sagaKinds))

@@ -1,5 +1,6 @@
 // Which queue runs which handler, and the cron table (UTC).
 import type { Context } from './context.ts'
+import { driftDetection } from './features/drift/index.ts'
 import { inventoryHandlers, resourceSync } from './features/inventory/index.ts'
 import { sagaHandlers, sagaRescue, watchSagas } from './features/sagas/index.ts'
 import {
@@ -16,6 +17,7 @@ import type { Task } from './kernel/queue/task.ts'
 /** Every scheduled task of the service. */
 export const tasksOf = (ctx: Context): Task[] => [
   resourceSync(ctx), //  hourly at :15  cloud_sync_full
+  driftDetection(ctx), //  hourly at :20  metering
   sagaRescue(ctx), //  every minute   cloud_sync_fast
   rollOverPeriods(ctx), //  monthly        metering
   housekeeping(ctx, [forgetIdempotencyKeys(ctx)]), //  daily at 03:41 metering

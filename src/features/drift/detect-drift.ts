@@ -16,7 +16,7 @@ import {
   windowFrom,
 } from './sweep-repository.ts'
 
-const RESOURCES_A_BATCH = 500
+const RESOURCES_A_BATCH = 1_000
 /** Sorts before every id there is. */
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
@@ -53,10 +53,11 @@ async function look(
   suspects: Suspect[],
   swept: Swept,
 ): Promise<void> {
-  // Most of what the database suspects wrongly is cleared without a lock.
-  const differing = new Set((await mismatchesOf(db, suspects.map(idOf))).map(idOf))
+  // What is only suspected is mostly cleared without a lock.
+  const suspected = suspects.filter(({ standing }) => !standing).map(idOf)
+  const differing = new Set((await mismatchesOf(db, suspected)).map(idOf))
   const concerned = suspects
-    .filter(suspect => suspect.standing || differing.has(suspect.resource_id))
+    .filter(({ standing, resource_id }) => standing || differing.has(resource_id))
     .map(idOf)
   if (concerned.length === 0) return
   await transaction(db, async tx => {
@@ -75,6 +76,7 @@ async function look(
 const idOf = ({ resource_id }: { resource_id: string }) => resource_id
 
 async function mismatchesOf(executor: Executor, resourceIds: string[]): Promise<Difference[]> {
+  if (resourceIds.length === 0) return []
   const differences = await differencesOf(executor, resourceIds)
   return differences.filter(({ desired, actual }) => !alike(JSON.parse(desired), JSON.parse(actual)))
 }

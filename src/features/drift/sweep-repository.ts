@@ -41,20 +41,17 @@ export async function suspectsOf(tx: Executor, { from, to }: Window): Promise<Su
     select resource_id, bool_or(standing) as standing from (
       select p.resource_id, false as standing
       from cloud_provisioned p join cloud_resources r on r.id = p.resource_id
-      where ${inWindow('p.resource_id')} and (
-        r.deleted_at is not null
-        or not r.attrs @> p.attributes
-        or p.spec ->> 'name' <> r.name
-        or (p.spec ->> 'region' is distinct from r.region and p.spec ? 'region')
-        or (p.spec ->> 'status' is distinct from r.status and p.spec ? 'status')
-        or (p.spec -> 'tags' <> to_jsonb(r.tags)
-          and not (p.spec -> 'tags' @> to_jsonb(r.tags) and to_jsonb(r.tags) @> (p.spec -> 'tags'))))
-      union all
-      select p.resource_id, false
-      from cloud_provisioned p join cloud_resources r on r.id = p.resource_id
-      cross join lateral jsonb_each(p.singles) f
-      where ${inWindow('p.resource_id')} and p.singles is not null and r.deleted_at is null
-        and ${sql.raw(liveValue('f.key'))} is distinct from f.value
+      cross join lateral jsonb_each(case
+        when r.deleted_at is not null then '{"deleted_at": true}'
+        when not r.attrs @> p.attributes
+          or r.name <> p.spec ->> 'name'
+          or (r.region is distinct from p.spec ->> 'region' and p.spec ? 'region')
+          or (r.status is distinct from p.spec ->> 'status' and p.spec ? 'status')
+          or r.tags <> p.tags then p.spec
+        else p.singles
+      end) f
+      where ${inWindow('p.resource_id')}
+        and (r.deleted_at is not null or ${sql.raw(liveValue('f.key'))} is distinct from f.value)
       union all
       select resource_id, true from cloud_drift where status = 'open' and ${inWindow('resource_id')}
       union all
@@ -102,7 +99,10 @@ export interface Recorded {
 // The pattern of a rule as LIKE writes it.
 const PATTERN = `replace(replace(replace(replace(r.field, '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*', '%')`
 
-/** What was found of these resources, and nothing else, is open or ignored afterwards. */
+/**
+ * What was found of these resources, and nothing else, is open or ignored afterwards. Their desired states are locked.
+ * Most open drift was open an hour ago: it is updated as a set, for a conflict a row costs thrice as much.
+ */
 export async function recordMismatches(
   tx: Executor,
   { at, actor }: { at: string; actor: string },
@@ -123,14 +123,19 @@ export async function recordMismatches(
           and s.field like ${sql.raw(PATTERN)}
         order by r.id limit 1) i on true
     ), known as (
-      select resource_id, field, actual from cloud_drift where resource_id = any(${resourceIds}::uuid[]) and status = 'open'
+      select id, resource_id, field, actual from cloud_drift
+      where resource_id = any(${resourceIds}::uuid[]) and status = 'open'
+    ), current as (
+      select s.*, k.id, k.actual as before from seen s left join known k using (resource_id, field) where s.rule_id is null
     ), opened as (
       insert into cloud_drift (id, resource_id, kind, field, desired, actual, status, detected_at, last_detected_at)
-      select uuid_v7(), resource_id, kind, field, desired, actual, 'open', ${at}, ${at} from seen where rule_id is null
+      select uuid_v7(), resource_id, kind, field, desired, actual, 'open', ${at}, ${at} from current where id is null
       order by resource_id, field
       on conflict (resource_id, field) where status = 'open' do update set
         desired = excluded.desired, actual = excluded.actual, last_detected_at = excluded.last_detected_at
-      returning resource_id, field, desired, actual
+    ), still_open as (
+      update cloud_drift d set desired = c.desired, actual = c.actual, last_detected_at = ${at}
+      from current c where d.id = c.id
     ), mended as (
       update cloud_drift d set status = 'stale', resolved_at = ${at}, resolved_by = ${actor}
       where d.resource_id = any(${resourceIds}::uuid[]) and d.status = 'open' and not exists (
@@ -149,11 +154,10 @@ export async function recordMismatches(
         select from seen s where s.rule_id is not null and s.resource_id = g.resource_id and s.field = g.field)
     )
     select
-      (select coalesce(json_agg(json_build_object('resource_id', o.resource_id, 'field', o.field,
-          'desired', o.desired::text, 'actual', o.actual::text) order by o.resource_id, o.field), '[]')
-        from opened o left join known k on k.resource_id = o.resource_id and k.field = o.field
-        where k.resource_id is null or k.actual <> o.actual) as told,
-      (select count(*) from opened)::int as open, (select count(*) from ignored)::int as ignored,
+      (select coalesce(json_agg(json_build_object('resource_id', resource_id, 'field', field,
+          'desired', desired::text, 'actual', actual::text) order by resource_id, field), '[]')
+        from current where before is distinct from actual) as told,
+      (select count(*) from current)::int as open, (select count(*) from ignored)::int as ignored,
       (select count(*) from mended)::int as stale`.execute(tx)
   return rows[0]!
 }

@@ -17,6 +17,7 @@ export interface CloudProvisionedRow {
   /** Parts of the spec, kept apart by the database for the sweep. */
   attributes: Generated<Record<string, unknown>>
   singles: Generated<Record<string, unknown> | null>
+  tags: Generated<string[] | null>
 }
 
 export interface CloudDriftRow {

@@ -2,7 +2,7 @@
 // everywhere: the resource, its desired state, its drift.
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
-import { notFound } from '../../kernel/errors.ts'
+import { conflict, notFound } from '../../kernel/errors.ts'
 
 export interface DesiredState {
   resourceId: string
@@ -17,24 +17,28 @@ export async function writeDesiredState(
   tx: Executor,
   at: string,
   { resourceId, spec, sagaId }: DesiredState,
-): Promise<{ spec_version: number }> {
+): Promise<{ spec_version: number; saga_id: string | null }> {
   if (!(await lockResource(tx, resourceId))) throw notFound()
   const wanted = JSON.stringify(spec)
-  const { rows } = await sql<{ spec_version: number }>`
+  const { rows } = await sql<{ spec_version: number; saga_id: string | null }>`
     insert into cloud_provisioned as p (resource_id, spec, spec_version, saga_id, created_at, updated_at)
     values (${resourceId}, ${wanted}::jsonb, 1, ${sagaId}, ${at}, ${at})
     on conflict (resource_id) do update set
       spec = excluded.spec, saga_id = coalesce(excluded.saga_id, p.saga_id),
       spec_version = p.spec_version + (p.spec is distinct from excluded.spec)::int,
       updated_at = case when p.spec is distinct from excluded.spec then excluded.updated_at else p.updated_at end
-    returning spec_version`.execute(tx)
+    returning spec_version, saga_id`.execute(tx)
   await sql`
     update cloud_drift set status = 'stale', resolved_at = ${at}
     where resource_id = ${resourceId} and status = 'open' and not ${wanted}::jsonb ? field`.execute(tx)
+  await sql`
+    delete from cloud_drift_ignored where resource_id = ${resourceId} and not ${wanted}::jsonb ? field`.execute(
+    tx,
+  )
   return rows[0]!
 }
 
-/** Nothing is desired of the resource any more; whether anything was. Its open drift is over. */
+/** Nothing is desired of the resource any more; whether anything was. Its drift is over. */
 export async function dropDesiredState(tx: Executor, at: string, resourceId: string): Promise<boolean> {
   await lockResource(tx, resourceId)
   const { rows } = await sql`
@@ -42,12 +46,25 @@ export async function dropDesiredState(tx: Executor, at: string, resourceId: str
   await sql`
     update cloud_drift set status = 'stale', resolved_at = ${at}
     where resource_id = ${resourceId} and status = 'open'`.execute(tx)
+  await sql`delete from cloud_drift_ignored where resource_id = ${resourceId}`.execute(tx)
   return rows.length > 0
 }
 
-/** Keeps the resource as it is until the transaction ends; false when there is none. */
-export async function lockResource(tx: Executor, resourceId: string): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from cloud_resources where id = ${resourceId} for no key update`.execute(tx)
-  return rows.length > 0
+export interface LockedResource {
+  deleted_at: string | null
+}
+
+/** Keeps the resource as it is until the transaction ends; undefined when there is none. */
+export async function lockResource(tx: Executor, resourceId: string): Promise<LockedResource | undefined> {
+  const { rows } = await sql<LockedResource>`
+    select deleted_at from cloud_resources where id = ${resourceId} for no key update`.execute(tx)
+  return rows[0]
+}
+
+export function refuseGone(resource: LockedResource | undefined): void {
+  if (resource?.deleted_at == null) return
+  throw conflict(
+    'resource_gone',
+    `The resource was deleted at ${resource.deleted_at}: there is no live value. Delete its desired state, or provision it anew.`,
+  )
 }

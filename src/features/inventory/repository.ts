@@ -111,6 +111,37 @@ export async function findResource(
   return rows[0]
 }
 
+/** Members of a shown resource that other features bring: name → SQL that gives JSON for cloud_resources `r`. */
+export type ResourceMembers = Record<string, string>
+
+/**
+ * The resource with its latest events and those members, as JSON text, in one statement; undefined when there is none
+ * for this caller.
+ */
+export async function showResource(
+  engine: Engine,
+  scope: Scope,
+  members: ResourceMembers,
+  id: string,
+): Promise<string | undefined> {
+  const all = Object.entries({ events: LATEST_EVENTS, ...members })
+  const text = `select ${RESOURCE_JSON} as json, ${all.map(([name, json]) => `(${json})::text as ${name}`).join(', ')}
+    from cloud_resources r where id = $1::uuid and ($2::text is null or tenant_id = $2)`
+  const rows = await engine.read<Record<string, string | null>>({ name: 'inventory_show', text }, [
+    id,
+    scope.allTenants ? null : scope.tenantId,
+  ])
+  const row = rows[0]
+  if (!row) return undefined
+  return `${row.json!.slice(0, -1)},${all.map(([name]) => `"${name}":${row[name]}`).join(',')}}`
+}
+
+const SHOWN_EVENTS = 50
+
+const LATEST_EVENTS = `select coalesce(json_agg(json_build_object('id', e.id, 'kind', e.kind, 'resource_id', e.resource_id,
+    'changes', e.changes, 'actor', e.actor, 'created_at', iso8601(e.created_at)) order by e.id desc), '[]')
+  from (select * from cloud_resource_events where resource_id = r.id order by id desc limit ${SHOWN_EVENTS}) e`
+
 export function listEvents(
   executor: Executor,
   resourceId: string,

@@ -7,15 +7,21 @@ import { jsonText } from '../../kernel/http/json-text.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { findResource, freshness, listEvents, listResources } from './repository.ts'
+import {
+  findResource,
+  freshness,
+  listEvents,
+  listResources,
+  type ResourceMembers,
+  showResource,
+} from './repository.ts'
 import { AsOf, IdParams, InventoryQuery, Resource, ResourceDetail, ResourceEvent } from './schemas.ts'
 
 const config = { guard: 'caller' } as const
 const tags = ['Inventory']
 const base = '/api/v1/inventory'
-const SHOWN_EVENTS = 50
 
-export function inventoryRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+export function inventoryRoutes(kernel: Kernel, members: ResourceMembers): FastifyPluginAsyncTypebox {
   const { engine, db } = kernel
   const resources = cursorOf('inventory', ['uuid'])
   const events = cursorOf('resource_events', ['uuid'])
@@ -68,11 +74,10 @@ export function inventoryRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           response: { 200: One(ResourceDetail) },
         },
       },
-      async request => {
-        const found = await findResource(engine, scopeOf(callerOf(request)), request.params.id)
-        if (!found) throw notFound()
-        const latest = await listEvents(db, found.id, SHOWN_EVENTS, null)
-        return { data: { ...JSON.parse(found.json), events: latest, desired_state: null, drift: [] } }
+      async (request, reply) => {
+        const json = await showResource(engine, scopeOf(callerOf(request)), members, request.params.id)
+        if (!json) throw notFound()
+        return jsonText(reply, `{"data":${json}}`)
       },
     )
 

@@ -1,0 +1,57 @@
+// /api/v1/inventory/:id/desired-state, for a platform_admin.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { transaction } from '../../kernel/db/transaction.ts'
+import { notFound } from '../../kernel/errors.ts'
+import { One } from '../../kernel/http/words.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { adoptResource } from './adopt-resource.ts'
+import { DesiredState, DesiredStateBody, IdParams } from './schemas.ts'
+import { dropDesiredState } from './write-desired-state.ts'
+
+const config = { guard: 'platform_admin' } as const
+const tags = ['Drift']
+const path = '/api/v1/inventory/:id/desired-state'
+
+export function desiredStateRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+  const { db, clock } = kernel
+  return async app => {
+    app.put(
+      path,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Say how a resource should look',
+          description:
+            'Replaces the whole spec, and adopts a resource that no saga made. A field is looked for among the ' +
+            'resource’s own (`name`, `region`, `status`, `tags`, …), then in its `attrs`. The same spec again changes ' +
+            'nothing. 409 `resource_gone` when the resource is gone.',
+          params: IdParams,
+          body: DesiredStateBody,
+          response: { 200: One(DesiredState) },
+        },
+      },
+      async request => ({ data: await adoptResource(kernel, request.params.id, request.body.spec) }),
+    )
+
+    app.delete(
+      path,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Desire nothing of a resource any more',
+          description: 'Its open drift becomes stale. The resource itself is left alone.',
+          params: IdParams,
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        const at = clock.now().toISOString()
+        if (!(await transaction(db, tx => dropDesiredState(tx, at, request.params.id)))) throw notFound()
+        return reply.code(204).send(null)
+      },
+    )
+  }
+}

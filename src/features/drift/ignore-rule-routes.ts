@@ -1,0 +1,102 @@
+// /api/v1/drift/ignore-rules, for a platform_admin.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { notFound } from '../../kernel/errors.ts'
+import { callerOf } from '../../kernel/http/caller.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
+import { Many, One, Query } from '../../kernel/http/words.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { createIgnoreRule } from './create-ignore-rule.ts'
+import { deleteRule, findRule, listRules } from './ignore-rule-repository.ts'
+import { CreateIgnoreRuleBody, IdParams, IgnoreRule } from './schemas.ts'
+
+const config = { guard: 'platform_admin' } as const
+const tags = ['Drift']
+const base = '/api/v1/drift/ignore-rules'
+
+export function ignoreRuleRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+  const { db } = kernel
+  const cursors = cursorOf('drift_ignore_rules', ['uuid'])
+
+  return async app => {
+    app.get(
+      base,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List the ignore rules',
+          description: 'Newest first, expired ones too.',
+          querystring: Query(PageQuery),
+          response: { 200: Many(IgnoreRule) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor } = request.query
+        const before = cursors.read(cursor)?.[0] as string | undefined
+        const rows = await listRules(db, limit + 1, before ?? null)
+        return withNextLink(
+          request,
+          reply,
+          cursors.page(rows, limit, row => [row.id]),
+        )
+      },
+    )
+
+    app.post(
+      base,
+      {
+        config: { ...config, idempotent: true },
+        schema: {
+          tags,
+          summary: 'Ignore some drift',
+          description:
+            'Of this kind, of this resource, or of all; fields by name or with `*`. From the next sweep on what it ' +
+            'covers does not open, and what was open becomes stale; `GET /drift?ignored=true` still lists it.',
+          body: CreateIgnoreRuleBody,
+          response: { 201: One(IgnoreRule) },
+        },
+      },
+      async (request, reply) => {
+        const rule = await createIgnoreRule(kernel, request.body, callerOf(request).sub)
+        return reply.code(201).header('location', `${base}/${rule.id}`).send({ data: rule })
+      },
+    )
+
+    app.get(
+      `${base}/:id`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Show an ignore rule',
+          params: IdParams,
+          response: { 200: One(IgnoreRule) },
+        },
+      },
+      async request => {
+        const rule = await findRule(db, request.params.id)
+        if (!rule) throw notFound()
+        return { data: rule }
+      },
+    )
+
+    app.delete(
+      `${base}/:id`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Delete an ignore rule',
+          description: 'The next sweep opens what it covered and still differs.',
+          params: IdParams,
+          response: { 204: Type.Null() },
+        },
+      },
+      async (request, reply) => {
+        if (!(await deleteRule(db, request.params.id))) throw notFound()
+        return reply.code(204).send(null)
+      },
+    )
+  }
+}

@@ -1,0 +1,95 @@
+// /api/v1/drift, for a platform_admin.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { invalid, notFound } from '../../kernel/errors.ts'
+import { callerOf } from '../../kernel/http/caller.ts'
+import { jsonText } from '../../kernel/http/json-text.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
+import { Many, NoBody, One } from '../../kernel/http/words.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { acceptDrift } from './accept-drift.ts'
+import { desiredStateRoutes } from './desired-state-routes.ts'
+import { ignoreRuleRoutes } from './ignore-rule-routes.ts'
+import { findDrift, listDrift, listIgnored } from './repository.ts'
+import { AcceptedDrift, Drift, DriftQuery, IdParams } from './schemas.ts'
+
+const config = { guard: 'platform_admin' } as const
+const tags = ['Drift']
+const base = '/api/v1/drift'
+
+export function driftRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+  const { engine } = kernel
+  const drifts = cursorOf('drift', ['uuid'])
+  const ignoredDrifts = cursorOf('drift_ignored', ['uuid'])
+
+  return async app => {
+    app.get(
+      base,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List drift',
+          description: 'What is open, unless another status is asked for. Newest first.',
+          querystring: DriftQuery,
+          response: { 200: Many(Drift) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor, ignored, status, ...filter } = request.query
+        if (ignored && status !== undefined)
+          throw invalid('The query is not acceptable.', [
+            { pointer: '?status', message: 'cannot be asked for together with ignored' },
+          ])
+        const cursors = ignored ? ignoredDrifts : drifts
+        const before = (cursors.read(cursor)?.[0] as string | undefined) ?? null
+        const rows = ignored
+          ? await listIgnored(engine, filter, limit + 1, before)
+          : await listDrift(engine, { status: status ?? 'open', ...filter }, limit + 1, before)
+        const page = withNextLink(
+          request,
+          reply,
+          cursors.page(rows, limit, row => [row.id]),
+        )
+        const data = page.data.map(row => row.json).join(',')
+        return jsonText(reply, `{"data":[${data}],"next_cursor":${JSON.stringify(page.next_cursor)}}`)
+      },
+    )
+
+    app.get(
+      `${base}/:id`,
+      {
+        config,
+        schema: { tags, summary: 'Show a drift', params: IdParams, response: { 200: One(Drift) } },
+      },
+      async (request, reply) => {
+        const json = await findDrift(engine, request.params.id)
+        if (!json) throw notFound()
+        return jsonText(reply, `{"data":${json}}`)
+      },
+    )
+
+    app.post(
+      `${base}/:id/accept`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Accept a drift',
+          description:
+            'The live value, read again now, becomes the desired one. 409 `drift_not_open` unless it is open, and ' +
+            '`resource_gone` when there is no live value any more.',
+          params: IdParams,
+          body: NoBody,
+          response: { 200: One(AcceptedDrift) },
+        },
+      },
+      async (request, reply) => {
+        const { json, spec_version } = await acceptDrift(kernel, request.params.id, callerOf(request).sub)
+        return jsonText(reply, `{"data":${json.slice(0, -1)},"spec_version":${spec_version}}}`)
+      },
+    )
+
+    await app.register(ignoreRuleRoutes(kernel))
+    await app.register(desiredStateRoutes(kernel))
+  }
+}
