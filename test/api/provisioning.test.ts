@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { manualClock } from '../../sandbox/clock.ts'
+import { desire, drifts, sweepDrift } from '../support/drift.ts'
 import { addon, deployment, move, plan } from '../support/factories.ts'
 import {
   deprovision,
@@ -17,7 +18,7 @@ import {
   until,
 } from '../support/provisioning.ts'
 import { type Bundle, setup } from '../support/setup.ts'
-import { sweepOne, sweepProjects } from '../support/sweep.ts'
+import { rowOf, sweepOne, sweepProjects } from '../support/sweep.ts'
 
 const ALL_DONE = [
   'check_plan_caps completed',
@@ -63,8 +64,8 @@ test('a provisioned droplet is the tenant’s and the deployment’s from the fi
   assert.deepEqual([projects.length, projects[0].id, projects[0].purpose], [1, project_id, 'tenant'])
   assert.equal(sandbox.world.projectResources.get(projects[0].provider_id)?.size, 1)
 
-  const { spec, saga_id } = await desiredState(bundle, String(run.context.resource_id))
-  assert.equal(saga_id, run.id)
+  const { spec, spec_version, saga_id } = resource.desired_state
+  assert.deepEqual([saga_id, spec_version], [run.id, 1])
   assert.deepEqual(Object.keys(spec).sort(), [
     'disk',
     'image',
@@ -76,14 +77,18 @@ test('a provisioned droplet is the tenant’s and the deployment’s from the fi
     'vcpus',
   ])
 
-  // The sweeps find it as it was recorded: no event, no move, and every desired value is the live one.
+  // The sweeps find it as it was recorded: no event, no move, no drift; until somebody changes it.
   await sweepProjects(bundle)
   await sweepOne(bundle, 'droplet')
+  assert.deepEqual(await sweepDrift(bundle), { open: 0, told: 0, ignored: 0, stale: 0 })
   const swept = (await call('GET', `/api/v1/inventory/${resource.id}`)).body.data
-  assert.equal(swept.events.length, 1)
-  assert.deepEqual([swept.tenant_id, swept.project_id], ['acme', project_id])
-  for (const [field, desired] of Object.entries(spec))
-    assert.deepEqual(swept[field] ?? swept.attrs[field], desired, field)
+  assert.deepEqual([swept.events.length, swept.tenant_id, swept.project_id], [1, 'acme', project_id])
+  sandbox.world.shelves.droplet.replace({
+    ...sandbox.world.shelves.droplet.get(String(droplet!.id))!,
+    memory: 1,
+  })
+  await sweepOne(bundle, 'droplet')
+  assert.deepEqual([(await sweepDrift(bundle)).open, (await drifts(bundle))[0]?.field], [1, 'memory'])
 })
 
 test('of a run under way a second request is answered with the same run, by name or by deployment', async t => {
@@ -246,10 +251,10 @@ test('deprovisioning destroys what the inventory and the tag know of, and the in
   assert.equal(sandbox.world.shelves.droplet.get(String(raw.id)), undefined)
   assert.ok(sandbox.world.shelves.droplet.get(String(kept!.id)), 'no longer the deployment’s: left alone')
   for (const { context } of [runs[0]!, third]) {
-    const { deleted_at, events } = (await call('GET', `/api/v1/inventory/${context.resource_id}`)).body.data
-    assert.ok(deleted_at)
-    assert.deepEqual([events[0].kind, events[0].actor], ['deleted', `saga:${run.id}`])
-    assert.equal(await desiredState(bundle, String(context.resource_id)), undefined)
+    const { data } = (await call('GET', `/api/v1/inventory/${context.resource_id}`)).body
+    assert.ok(data.deleted_at)
+    assert.deepEqual([data.events[0].kind, data.events[0].actor], ['deleted', `saga:${run.id}`])
+    assert.equal(data.desired_state, null)
   }
   const living = (await call('GET', `/api/v1/inventory?deployment_id=${id}`)).body.data
   assert.deepEqual(
@@ -340,21 +345,15 @@ test('what a saga left behind is listed after the next sweep, until it is gone o
   assert.equal((await leaks()).length, 3)
   assert.equal((await booted(running)).status, 'completed')
 
-  // Deprovisioning takes the deployment’s, the provider’s console the other.
+  // One is kept, by giving it a desired state; deprovisioning takes the deployment’s, the provider’s console the other.
+  const late = await rowOf(bundle, 'droplet', leaked[0]!.id)
+  await desire(bundle, late.id, { name: 'late' })
+  assert.equal((await leaks()).length, 2)
   sandbox.world.shelves.droplet.remove(String(leaked[1]!.id))
   await ended(bundle, await deprovision(bundle, id))
   for (const _ of [1, 2, 3]) await sweepOne(bundle, 'droplet')
   assert.deepEqual(await leaks(), [])
 })
-
-async function desiredState({ ctx }: Bundle, resourceId: string) {
-  const row = await ctx.db
-    .selectFrom('cloud_provisioned')
-    .selectAll()
-    .where('resource_id', '=', resourceId)
-    .executeTakeFirst()
-  return row as { spec: Record<string, unknown>; saga_id: string }
-}
 
 /** A droplet that somebody made at the provider. */
 async function sandboxDroplet({ sandbox, ctx }: Bundle, fields: object): Promise<{ id: number }> {
