@@ -1,8 +1,10 @@
 // The composition root: turns a configuration into the parts the service is made of, and takes them down again.
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import type { FinanceKernel } from './features/billing/index.ts'
 import type { InventoryKernel } from './features/inventory/index.ts'
 import { absentProvider, createProvider, type Provider } from './integrations/digitalocean/index.ts'
+import { createFinance, type Finance } from './integrations/finance/index.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { Engine } from './kernel/db/engine.ts'
 import { migrate } from './kernel/db/migrations.ts'
@@ -13,7 +15,7 @@ import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
 import { VERSION } from './version.ts'
 
-export interface Context extends Kernel, InventoryKernel {
+export interface Context extends Kernel, InventoryKernel, FinanceKernel {
   config: Config
   version: string
   /** Ends the queue's and the database's work; jobs in flight get the grace. */
@@ -30,6 +32,8 @@ export interface ContextOptions {
   engine?: Engine
   /** A provider client that is made already, for tests. */
   provider?: Provider
+  /** A finance client that is made already, for tests. */
+  finance?: Finance
 }
 
 const DATABASE_PATIENCE_MS = 30_000
@@ -43,6 +47,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     const applied = await migrate(engine, clock)
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
     const provider = options.provider ?? providerOf(config, log)
+    const finance = options.finance ?? financeOf(config, clock)
     const metrics = createMetrics()
     const jobs = createJobs({ engine, log, metrics, worker })
     await jobs.start()
@@ -50,6 +55,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       config,
       version: VERSION,
       provider,
+      finance,
       platformTenantId: config.PLATFORM_TENANT_ID,
       engine,
       db: engine.db,
@@ -60,6 +66,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       async close(graceMs) {
         await jobs.stop(graceMs)
         await provider.close()
+        await finance?.close()
         await engine.close()
       },
     }
@@ -75,4 +82,15 @@ function providerOf(
 ): Provider {
   if (token) return createProvider({ baseUrl, token, log })
   return absentProvider('there is no provider: DIGITALOCEAN_TOKEN is not set')
+}
+
+/** No address: there is no finance service, and nothing is pushed. */
+function financeOf(config: Config, clock: Clock): Finance | undefined {
+  if (config.FINANCE_URL === undefined) return undefined
+  return createFinance({
+    baseUrl: config.FINANCE_URL,
+    secret: config.FINANCE_JWT_SECRET ?? config.JWT_SECRET[0]!,
+    tenantId: config.FINANCE_TENANT_ID ?? config.PLATFORM_TENANT_ID,
+    clock,
+  })
 }

@@ -1,5 +1,6 @@
 // Which queue runs which handler, and the cron table (UTC).
 import type { Context } from './context.ts'
+import { financePush, pushHandlers, requestMissingPushes } from './features/billing/index.ts'
 import { inventoryHandlers, resourceSync } from './features/inventory/index.ts'
 import {
   housekeeping,
@@ -15,6 +16,7 @@ import type { Task } from './kernel/queue/task.ts'
 /** Every scheduled task of the service. */
 export const tasksOf = (ctx: Context): Task[] => [
   resourceSync(ctx), //  hourly at :15  cloud_sync_full
+  financePush(ctx), //  hourly at :37  cloud_billing
   rollOverPeriods(ctx), //  monthly        metering
   housekeeping(ctx, [forgetIdempotencyKeys(ctx)]), //  daily at 03:41 metering
 ]
@@ -25,8 +27,10 @@ export const registerTasks = (ctx: Context): Promise<void> => upsertTasks(ctx.db
 /** Starts running jobs in this process. */
 export async function startWorker(ctx: Context): Promise<void> {
   const tasks = tasksOf(ctx)
-  const handlers = [...taskHandlers(ctx, tasks), ...inventoryHandlers(ctx)]
+  const handlers = [...taskHandlers(ctx, tasks), ...inventoryHandlers(ctx), ...pushHandlers(ctx)]
   await ctx.jobs.work(handlers, tasks.map(taskSchedule))
+  // Finance may have been configured since the last start.
+  await requestMissingPushes(ctx)
 }
 
 /** A fresh installation mirrors the provider at once instead of at the next quarter past. */

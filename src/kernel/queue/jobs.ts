@@ -23,6 +23,13 @@ export interface SendOptions {
   key: string
   id?: string
   startAfter?: Date
+  /** Below 0: waits for the queue's other jobs, however long it has been there. */
+  priority?: number
+}
+
+export interface Envelopes<P extends TSchema> {
+  payload: Static<P>
+  key: string
 }
 
 export interface Jobs {
@@ -35,6 +42,13 @@ export interface Jobs {
     payload: Static<P>,
     options: SendOptions,
   ): Promise<string | null>
+  /** Any number of jobs in one statement; those whose key is queued or running already are left out. */
+  sendAll<P extends TSchema>(
+    tx: Executor,
+    type: JobType<P>,
+    all: Envelopes<P>[],
+    options?: Pick<SendOptions, 'priority'>,
+  ): Promise<void>
   work(handlers: JobHandler[], schedules: Schedule[]): Promise<void>
   nextRun(cron: string): string | null
   /** Puts a dead letter back into the queue it came from; false when there is none of that id. */
@@ -98,14 +112,25 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       }
     },
 
-    send(tx, type, payload, { key, id, startAfter }) {
+    send(tx, type, payload, { key, id, startAfter, priority }) {
       const envelope: Envelope = { job: type.name, payload }
       return boss.send(type.queue, envelope, {
         db: fromKysely(tx),
         singletonKey: `${type.name}:${key}`,
         id,
         startAfter,
+        ...(priority !== undefined && { priority }),
       })
+    },
+
+    async sendAll(tx, type, all, { priority } = {}) {
+      if (all.length === 0) return
+      const jobs = all.map(({ payload, key }) => ({
+        data: { job: type.name, payload } satisfies Envelope,
+        singletonKey: `${type.name}:${key}`,
+        priority,
+      }))
+      await boss.insert(type.queue, jobs, { db: fromKysely(tx) })
     },
 
     async work(handlers, schedules) {
