@@ -20,8 +20,10 @@ if (onPostgres) {
       workers: 1,
       kills: 2,
       lost: 0.3,
+      latencyMs: 20,
       hurried: true,
     })
+    assert.equal(figures.kills, 2)
     assert.ok(figures.answers_lost > 0)
     assert.ok(figures.recorded_as_updated > 0)
     t.diagnostic(JSON.stringify(figures))

