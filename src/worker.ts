@@ -1,5 +1,6 @@
 // Which queue runs which handler, and the cron table (UTC).
 import type { Context } from './context.ts'
+import { billingHandlers, billingHistory, recordBalance } from './features/billing/index.ts'
 import { inventoryHandlers, resourceSync } from './features/inventory/index.ts'
 import {
   housekeeping,
@@ -14,7 +15,9 @@ import type { Task } from './kernel/queue/task.ts'
 
 /** Every scheduled task of the service. */
 export const tasksOf = (ctx: Context): Task[] => [
+  recordBalance(ctx), //  hourly at :07  cloud_billing
   resourceSync(ctx), //  hourly at :15  cloud_sync_full
+  billingHistory(ctx), //  daily at 02:23 cloud_billing
   rollOverPeriods(ctx), //  monthly        metering
   housekeeping(ctx, [forgetIdempotencyKeys(ctx)]), //  daily at 03:41 metering
 ]
@@ -25,7 +28,7 @@ export const registerTasks = (ctx: Context): Promise<void> => upsertTasks(ctx.db
 /** Starts running jobs in this process. */
 export async function startWorker(ctx: Context): Promise<void> {
   const tasks = tasksOf(ctx)
-  const handlers = [...taskHandlers(ctx, tasks), ...inventoryHandlers(ctx)]
+  const handlers = [...taskHandlers(ctx, tasks), ...inventoryHandlers(ctx), ...billingHandlers(ctx)]
   await ctx.jobs.work(handlers, tasks.map(taskSchedule))
 }
 
