@@ -1,7 +1,7 @@
 // The composition root: turns a configuration into the parts the service is made of, and takes them down again.
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import type { FinanceKernel } from './features/billing/index.ts'
+import type { BillingKernel } from './features/billing/index.ts'
 import type { InventoryKernel } from './features/inventory/index.ts'
 import { absentProvider, createProvider, type Provider } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
@@ -15,7 +15,7 @@ import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
 import { VERSION } from './version.ts'
 
-export interface Context extends Kernel, InventoryKernel, FinanceKernel {
+export interface Context extends Kernel, InventoryKernel, BillingKernel {
   config: Config
   version: string
   /** Ends the queue's and the database's work; jobs in flight get the grace. */

@@ -1,6 +1,13 @@
 // Which queue runs which handler, and the cron table (UTC).
 import type { Context } from './context.ts'
-import { financePush, pushHandlers, requestMissingPushes } from './features/billing/index.ts'
+import {
+  billingHandlers,
+  billingHistory,
+  financePush,
+  pushHandlers,
+  recordBalance,
+  requestMissingPushes,
+} from './features/billing/index.ts'
 import { inventoryHandlers, resourceSync } from './features/inventory/index.ts'
 import {
   housekeeping,
@@ -15,8 +22,10 @@ import type { Task } from './kernel/queue/task.ts'
 
 /** Every scheduled task of the service. */
 export const tasksOf = (ctx: Context): Task[] => [
+  recordBalance(ctx), //  hourly at :07  cloud_billing
   resourceSync(ctx), //  hourly at :15  cloud_sync_full
   financePush(ctx), //  hourly at :37  cloud_billing
+  billingHistory(ctx), //  daily at 02:23 cloud_billing
   rollOverPeriods(ctx), //  monthly        metering
   housekeeping(ctx, [forgetIdempotencyKeys(ctx)]), //  daily at 03:41 metering
 ]
@@ -27,7 +36,12 @@ export const registerTasks = (ctx: Context): Promise<void> => upsertTasks(ctx.db
 /** Starts running jobs in this process. */
 export async function startWorker(ctx: Context): Promise<void> {
   const tasks = tasksOf(ctx)
-  const handlers = [...taskHandlers(ctx, tasks), ...inventoryHandlers(ctx), ...pushHandlers(ctx)]
+  const handlers = [
+    ...taskHandlers(ctx, tasks),
+    ...inventoryHandlers(ctx),
+    ...billingHandlers(ctx),
+    ...pushHandlers(ctx),
+  ]
   await ctx.jobs.work(handlers, tasks.map(taskSchedule))
   // Finance may have been configured since the last start.
   await requestMissingPushes(ctx)

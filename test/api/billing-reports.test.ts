@@ -181,6 +181,50 @@ test('a month is exported as FOCUS 1.2: its columns, every line, and the sum of 
   assert.deepEqual(parseCsv(empty.text), [[...FOCUS_COLUMNS]])
 })
 
+test('cost lines come as CSV to those who ask for it: every line of the filter, in the API’s columns, safe to open', async t => {
+  const bundle = await setup(t)
+  const { call } = bundle
+  const { id } = await haveMonth(bundle)
+  await haveInvoice(bundle, [{ amount: '99.00' }], { period: '2026-09-01' })
+  const csv = (query: string, headers = { accept: 'text/csv' }) =>
+    call('GET', `/api/v1/billing/cost-lines${query}`, { headers })
+  const answer = await csv('?period=2026-10-31')
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers.get('content-type'), 'text/csv; charset=utf-8; header=present')
+  assert.equal(answer.headers.get('content-disposition'), 'attachment; filename="cost-lines-2026-10.csv"')
+  assert.match(answer.headers.get('vary')!, /accept/)
+  const json = await call('GET', '/api/v1/billing/cost-lines?period=2026-10-31')
+  assert.match(json.headers.get('vary')!, /accept/)
+  assert.deepEqual(parseCsv(answer.text)[0], Object.keys(json.body.data[0]))
+  const rows = csvObjects(answer.text)
+  for (const [index, line] of json.body.data.entries()) {
+    for (const [name, value] of Object.entries(line)) {
+      if (name === 'extra' || (name === 'description' && index === 3)) continue
+      assert.equal(rows[index]![name], String(value ?? ''), name)
+    }
+  }
+  assert.equal(rows[3]!.description, '\'=HYPERLINK("x"), "old" (s-1vcpu-1gb)')
+  assert.equal(rows[4]!.amount, '-2.00', 'a negative amount is a number')
+
+  const count = async (query: string) => csvObjects((await csv(query)).text).length
+  assert.equal(await count(''), 7)
+  assert.equal(await count(`?invoice_id=${id}&matched=false`), 3)
+  assert.equal(await count('?tenant_id=acme&kind=volume'), 1)
+  assert.equal(await count('?limit=2'), 2)
+  for (const query of ['?cursor=x', '?period=2026-02-30', '?limit=0', '?unknown=1']) {
+    const { status, headers } = await csv(query)
+    assert.deepEqual(
+      [status, headers.get('content-type')],
+      [422, 'application/problem+json; charset=utf-8'],
+      query,
+    )
+  }
+  assert.equal(
+    (await csv('?period=2026-10-01', { accept: 'text/csv;q=0.1, application/json' })).body.data.length,
+    6,
+  )
+})
+
 test('an export that is overtaken by a new line set is broken off, and never a mixture of both', async t => {
   const bundle = await setup(t)
   const { call, ctx } = bundle

@@ -68,12 +68,12 @@ export async function giveLines(db: Executor, invoiceId: string, lines: Line[]):
       .executeTakeFirstOrThrow()
     await tx.deleteFrom('cloud_cost_lines').where('invoice_id', '=', invoiceId).execute()
     const rows = lines.map((line, index) => rowOf(line, index + 2, invoiceId, period, currency))
-    for (let from = 0; from < rows.length; from += 1_000) {
-      await tx
-        .insertInto('cloud_cost_lines')
-        .values(rows.slice(from, from + 1_000) as never)
-        .execute()
-    }
+    const columns = sql.raw(Object.keys(rowOf(someLines[0]!, 0, invoiceId, period, currency)).join(', '))
+    await sql`
+      insert into cloud_cost_lines (${columns})
+      select ${columns} from jsonb_populate_recordset(null::cloud_cost_lines, ${JSON.stringify(rows)}::jsonb)`.execute(
+      tx,
+    )
     const content = JSON.stringify(lines.map(({ description, amount }) => [description, amount]))
     await sql`
       update cloud_invoices set ingest_status = 'ingested', ingested_at = ${AT}, ingest_count = ingest_count + 1,

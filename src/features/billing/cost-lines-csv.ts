@@ -4,17 +4,18 @@ import { invalid } from '../../kernel/errors.ts'
 import { sendCsv } from '../../kernel/http/csv.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { exportLines } from './export-lines.ts'
-import {
-  COST_LINE_COLUMNS,
-  type CostLineFilter,
-  countLineSets,
-  type ExportedLine,
-  listExportedLines,
-} from './export-repository.ts'
+import { countLineSets } from './export-repository.ts'
+import { type LineFilter, listLineRows } from './line-repository.ts'
+import { CostLine } from './schemas.ts'
+import type { CostLineRow } from './tables.ts'
+
+/** As the API names and orders them. */
+export const COST_LINE_COLUMNS = Object.keys(CostLine.properties) as (keyof typeof CostLine.properties)[]
+type Line = Pick<CostLineRow, (typeof COST_LINE_COLUMNS)[number]>
 
 export async function sendCostLines(
-  { db }: Kernel,
-  filter: CostLineFilter,
+  { engine, db }: Kernel,
+  filter: LineFilter,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -25,10 +26,10 @@ export async function sendCostLines(
   }
   // The default is the size of a page, and this has none.
   const most = asked.has('limit') ? Number(asked.get('limit')) : undefined
-  const lines = exportLines<ExportedLine>(
+  const lines = exportLines<Line>(
     {
       version: () => countLineSets(db, filter),
-      read: (after, limit) => listExportedLines(db, filter, after, limit),
+      read: (after, limit) => listLineRows(engine, COST_LINE_COLUMNS, filter, limit, after),
     },
     most,
   )
@@ -36,8 +37,11 @@ export async function sendCostLines(
   return sendCsv(reply, name, COST_LINE_COLUMNS, rowsOf(lines))
 }
 
-async function* rowsOf(batches: AsyncIterable<ExportedLine[]>) {
+async function* rowsOf(batches: AsyncIterable<Line[]>) {
   for await (const batch of batches) {
-    yield batch.map(line => COST_LINE_COLUMNS.map(column => line[column]))
+    yield batch.map(({ extra, ...line }) => {
+      const cells = { ...line, extra: extra && JSON.stringify(extra) }
+      return COST_LINE_COLUMNS.map(column => cells[column])
+    })
   }
 }

@@ -2,60 +2,14 @@
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { FocusLine } from './focus-row.ts'
-import type { CostLineRow } from './tables.ts'
-
-/** As in the API. */
-export const COST_LINE_COLUMNS = [
-  'id',
-  'invoice_id',
-  'period',
-  'product',
-  'group_description',
-  'description',
-  'kind',
-  'resource_id',
-  'deployment_id',
-  'tenant_id',
-  'hours',
-  'start_at',
-  'end_at',
-  'amount',
-  'amount_minor',
-  'currency',
-  'project_name',
-  'category',
-  'is_tax',
-] as const satisfies (keyof CostLineRow)[]
-
-export type ExportedLine = Pick<CostLineRow, (typeof COST_LINE_COLUMNS)[number]>
-
-export interface CostLineFilter {
-  /** The first day of a month. */
-  period?: string
-  kind?: string
-  invoice_id?: string
-  resource_id?: string
-  deployment_id?: string
-  tenant_id?: string
-  matched?: boolean
-}
-
-const FILTERS = [
-  'period',
-  'kind',
-  'invoice_id',
-  'resource_id',
-  'deployment_id',
-  'tenant_id',
-  'matched',
-] as const
+import type { LineFilter } from './line-repository.ts'
 
 /**
  * Grows with every line set that is replaced. What was read between two equal numbers was read from the same sets.
  */
 export async function countLineSets(
   executor: Executor,
-  { period, invoice_id }: Pick<CostLineFilter, 'period' | 'invoice_id'>,
+  { period, invoice_id }: Pick<LineFilter, 'period' | 'invoice_id'>,
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select coalesce(sum(ingest_count), 0)::bigint as count from cloud_invoices
@@ -85,20 +39,4 @@ export async function listFocusLines(
     left join cloud_resources r on r.id = l.resource_id
     order by l.id`.execute(executor)
   return rows
-}
-
-/** Lines in the order of (period, id). */
-export function listExportedLines(
-  executor: Executor,
-  filter: CostLineFilter,
-  after: ExportedLine | null,
-  limit: number,
-): Promise<ExportedLine[]> {
-  let query = executor.selectFrom('cloud_cost_lines').select(COST_LINE_COLUMNS)
-  for (const name of FILTERS) {
-    const value = filter[name]
-    if (value !== undefined) query = query.where(name, '=', value)
-  }
-  if (after) query = query.where(sql<boolean>`(period, id) > (${after.period}::date, ${after.id}::uuid)`)
-  return query.orderBy('period').orderBy('id').limit(limit).execute()
 }

@@ -2,19 +2,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { CSV, CsvBody, sendCsv } from '../../kernel/http/csv.ts'
 import { Query } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import { firstDay } from './billing-month.ts'
+import type { BillingKernel } from './billing-kernel.ts'
 import { exportLines } from './export-lines.ts'
 import { countLineSets, listFocusLines } from './export-repository.ts'
 import { FOCUS_COLUMNS, type FocusLine, focusRow } from './focus-row.ts'
-import { Month } from './summary-routes.ts'
+import { monthOf } from './line-time.ts'
+import { AnyDayOfPeriod } from './schemas.ts'
 
-export interface FocusKernel extends Kernel {
-  /** Whose the provider's account is. */
-  platformTenantId: string
-}
-
-export function focusRoutes({ db, platformTenantId }: FocusKernel): FastifyPluginAsyncTypebox {
+export function focusRoutes({ db, platformTenantId }: BillingKernel): FastifyPluginAsyncTypebox {
   return async app => {
     app.get(
       '/api/v1/billing/focus',
@@ -25,7 +20,7 @@ export function focusRoutes({ db, platformTenantId }: FocusKernel): FastifyPlugi
           summary: 'Export a month as FOCUS',
           description:
             'All lines of the month in the columns of the FinOps Open Cost and Usage Specification 1.2, as a stream of CSV; docs/focus.md has the mapping.',
-          querystring: Query({ period: Month }),
+          querystring: Query({ period: AnyDayOfPeriod }),
           response: {
             200: {
               description: 'The rows, in the order of the invoices’ lines.',
@@ -35,7 +30,7 @@ export function focusRoutes({ db, platformTenantId }: FocusKernel): FastifyPlugi
         },
       },
       async (request, reply) => {
-        const period = firstDay(request.query.period)
+        const period = monthOf(request.query.period)
         const lines = exportLines<FocusLine>({
           version: () => countLineSets(db, { period }),
           read: (after, limit) => listFocusLines(db, period, after?.id ?? null, limit),

@@ -1,8 +1,11 @@
 // Billing: what other parts of the service may use.
-export type { FinanceKernel } from './finance-kernel.ts'
+
+export { billingHistory } from './billing-history.ts'
+export type { BillingKernel } from './billing-kernel.ts'
 export { financePush } from './finance-push.ts'
-export { focusRoutes } from './focus-routes.ts'
+export { billingHandlers } from './jobs.ts'
 export { pushHandlers } from './push-job.ts'
 export { countToPush } from './push-repository.ts'
+export { recordBalance } from './record-balance.ts'
 export { requestMissingPushes } from './request-push.ts'
-export { summaryRoutes } from './summary-routes.ts'
+export { billingRoutes } from './routes.ts'

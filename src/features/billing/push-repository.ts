@@ -75,22 +75,33 @@ export async function forgetPushed(executor: Executor, id: string): Promise<void
  */
 export async function* linesToPush(
   executor: Executor,
-  { id, period, ingest_count }: PushedInvoice,
+  { id, ingest_count }: PushedInvoice,
 ): AsyncGenerator<PayloadLine[]> {
-  let after: string | null = null
+  let after: { period: string; id: string } | null = null
   for (;;) {
-    const rows: (PayloadLine & { id: string })[] = await executor
+    const rows: (PayloadLine & { id: string; period: string })[] = await executor
       .selectFrom('cloud_cost_lines')
-      .select(['id', 'product', 'group_description', 'description', 'kind', 'project_name', 'category'])
+      .select([
+        'id',
+        'period',
+        'product',
+        'group_description',
+        'description',
+        'kind',
+        'project_name',
+        'category',
+      ])
       .select(['hours', 'start_at', 'end_at', 'amount', 'amount_minor', 'is_tax'])
       .where('invoice_id', '=', id)
-      .where('period', '=', period)
-      .$if(after !== null, q => q.where('id', '>', after!))
+      .$if(after !== null, q =>
+        q.where(sql<boolean>`(period, id) > (${after!.period}::date, ${after!.id}::uuid)`),
+      )
+      .orderBy('period')
       .orderBy('id')
       .limit(LINES_AT_A_TIME)
       .execute()
-    yield rows.map(({ id: _, ...line }) => line)
-    after = rows.at(-1)?.id ?? after
+    yield rows.map(({ id: _, period: __, ...line }) => line)
+    after = rows.at(-1) ?? after
     if (rows.length < LINES_AT_A_TIME) break
   }
   const now = await executor
@@ -141,14 +152,4 @@ export async function recordFinanceError(
     .set({ finance_error: message, updated_at: at })
     .where('id', '=', id)
     .execute()
-}
-
-/** Locks the invoice until the transaction ends. */
-export function lockInvoice(tx: Executor, id: string) {
-  return tx
-    .selectFrom('cloud_invoices')
-    .select(['id', 'lines_hash', 'pushed_lines_hash'])
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst()
 }

@@ -3,11 +3,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type TSchema, Type } from 'typebox'
 import { Id, Nullable, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { firstDay } from './billing-month.ts'
+import { monthOf } from './line-time.ts'
+import { AnyDayOfPeriod } from './schemas.ts'
 import { summaryOf } from './summary.ts'
 import { sumLines } from './summary-repository.ts'
-
-export const Month = Type.String({ format: 'date', description: 'Any day of the month.' })
 
 const sums = {
   lines: Type.Integer(),
@@ -50,12 +49,12 @@ export function summaryRoutes({ engine }: Kernel): FastifyPluginAsyncTypebox {
           summary: 'Add up a month',
           description:
             'What was charged in all, what is matched to nobody, and by kind, tenant, deployment and project.',
-          querystring: Query({ period: Month }),
+          querystring: Query({ period: AnyDayOfPeriod }),
           response: { 200: One(Summary) },
         },
       },
       async request => {
-        const period = firstDay(request.query.period)
+        const period = monthOf(request.query.period)
         return { data: { period, currencies: summaryOf(await sumLines(engine, period)) } }
       },
     )

@@ -1,9 +1,6 @@
 // Rows of the balance, the invoices, their lines, and what operators assigned lines to.
 import type { ColumnType, Generated } from 'kysely'
 
-/** The invoices' source, as finance knows it too. */
-export const PROVIDER = 'digitalocean'
-
 export const INGEST_STATUSES = ['pending', 'ingested', 'failed'] as const
 export type IngestStatus = (typeof INGEST_STATUSES)[number]
 
@@ -82,7 +79,7 @@ export interface CostLineRow {
   deployment_id: string | null
   tenant_id: string | null
   matched_by: 'auto' | 'hand' | null
-  matched: ColumnType<boolean, never, never>
+  matched: boolean
 }
 
 export interface LineAssignmentRow {
@@ -104,7 +101,8 @@ declare module '../../kernel/db/tables.ts' {
   interface Tables {
     cloud_balance_snapshots: BalanceSnapshotRow
     cloud_invoices: WithDefaults<InvoiceRow, 'ingest_status' | 'ingest_count'>
-    cloud_cost_lines: CostLineRow
+    /** `matched` is worked out by the database. */
+    cloud_cost_lines: Omit<CostLineRow, 'matched'> & { matched: ColumnType<boolean, never, never> }
     cloud_line_assignments: LineAssignmentRow
   }
 }

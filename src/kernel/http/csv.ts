@@ -61,6 +61,12 @@ export async function sendCsv(
   return reply.send(Readable.from(text()))
 }
 
+/** For caches: other answers go to those who accept others. What is there already (the origin, by CORS) stays. */
+export function varyByAccept(reply: FastifyReply): void {
+  const standing = reply.getHeader('vary')
+  reply.header('vary', standing ? `${standing}, accept` : 'accept')
+}
+
 /** Whether a client that says this in `Accept` would rather have CSV than JSON. */
 export function prefersCsv(accept: string | undefined): boolean {
   if (accept === undefined) return false
