@@ -6,6 +6,8 @@ export type Turns = {
   times?: number | 'always'
   /** How many matching requests pass unharmed before it begins. */
   after?: number
+  /** Which part of the matching requests meets it, by lot; 0.3 is three of ten. All, unless said otherwise. */
+  share?: number
 }
 
 export type Planned<F> = { id: number; spec: F & Turns; passed: number; met: number }
@@ -23,13 +25,14 @@ export class FaultQueue<F extends object> {
 
   take(matches: (spec: F) => boolean): F | undefined {
     for (const planned of this.#planned) {
-      const { times = 1, after = 0 } = planned.spec
+      const { times = 1, after = 0, share = 1 } = planned.spec
       if (times !== 'always' && planned.met >= times) continue
       if (!matches(planned.spec)) continue
       if (planned.passed < after) {
         planned.passed += 1
         continue
       }
+      if (share < 1 && Math.random() >= share) continue
       planned.met += 1
       return planned.spec
     }

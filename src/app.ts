@@ -6,6 +6,7 @@ import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Context } from './context.ts'
 import { apiKeyRoutes, apiKeyVerifier } from './features/api-keys/index.ts'
+import { billingRoutes } from './features/billing/index.ts'
 import { catalogRoutes } from './features/catalog/index.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
 import { deploymentRoutes } from './features/deployments/index.ts'
@@ -125,6 +126,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   await app.register(deploymentRoutes(ctx))
   await app.register(sagaRoutes(ctx, ctx.sagaKinds))
   await app.register(provisioningRoutes(ctx))
+  await app.register(billingRoutes(ctx))
   await app.register(scheduledTaskRoutes(ctx))
   await app.register(deadLetterRoutes(ctx))
   await app.register(apiKeyRoutes(ctx))

@@ -1,9 +1,11 @@
 // The composition root: turns a configuration into the parts the service is made of, and takes them down again.
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import type { BillingKernel } from './features/billing/index.ts'
 import type { InventoryKernel } from './features/inventory/index.ts'
 import type { SagaKind } from './features/sagas/index.ts'
 import { absentProvider, createProvider, type Provider } from './integrations/digitalocean/index.ts'
+import { createFinance, type Finance } from './integrations/finance/index.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { Engine } from './kernel/db/engine.ts'
 import { migrate } from './kernel/db/migrations.ts'
@@ -15,7 +17,7 @@ import { createJobs } from './kernel/queue/jobs.ts'
 import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
 
-export interface Context extends Kernel, InventoryKernel {
+export interface Context extends Kernel, InventoryKernel, BillingKernel {
   config: Config
   version: string
   sagaKinds: readonly SagaKind[]
@@ -35,6 +37,8 @@ export interface ContextOptions {
   provider?: Provider
   /** Workflows of a test's own. */
   sagaKinds?: (ctx: Context) => SagaKind[]
+  /** A finance client that is made already, for tests. */
+  finance?: Finance
 }
 
 const DATABASE_PATIENCE_MS = 30_000
@@ -48,6 +52,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     const applied = await migrate(engine, clock)
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
     const provider = options.provider ?? providerOf(config, log)
+    const finance = options.finance ?? financeOf(config, clock)
     const metrics = createMetrics()
     const jobs = createJobs({ engine, log, metrics, worker })
     await jobs.start()
@@ -55,6 +60,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       config,
       version: VERSION,
       provider,
+      finance,
       platformTenantId: config.PLATFORM_TENANT_ID,
       engine,
       db: engine.db,
@@ -66,6 +72,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       async close(graceMs) {
         await jobs.stop(graceMs)
         await provider.close()
+        await finance?.close()
         await engine.close()
       },
     }
@@ -83,4 +90,15 @@ function providerOf(
 ): Provider {
   if (token) return createProvider({ baseUrl, token, log })
   return absentProvider('there is no provider: DIGITALOCEAN_TOKEN is not set')
+}
+
+/** No address: there is no finance service, and nothing is pushed. */
+function financeOf(config: Config, clock: Clock): Finance | undefined {
+  if (config.FINANCE_URL === undefined) return undefined
+  return createFinance({
+    baseUrl: config.FINANCE_URL,
+    secret: config.FINANCE_JWT_SECRET ?? config.JWT_SECRET[0]!,
+    tenantId: config.FINANCE_TENANT_ID ?? config.PLATFORM_TENANT_ID,
+    clock,
+  })
 }

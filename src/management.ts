@@ -1,6 +1,7 @@
 // The management listener, on loopback only: what operators' tools and developers read without a token.
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Context } from './context.ts'
+import { countToPush } from './features/billing/index.ts'
 
 export interface ManagementOptions {
   ctx: Context
@@ -44,7 +45,7 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
 const nothing = () => undefined
 
 /** Gauges that are read when they are asked for. */
-async function collect({ engine, jobs, metrics, log }: Context): Promise<void> {
+async function collect({ engine, db, jobs, finance, metrics, log }: Context): Promise<void> {
   for (const [state, count] of Object.entries(engine.pool() ?? {}))
     metrics.poolConnections.set({ state }, count)
   try {
@@ -58,6 +59,7 @@ async function collect({ engine, jobs, metrics, log }: Context): Promise<void> {
       metrics.queueJobs.set({ queue, state: 'active' }, active)
       metrics.queueJobs.set({ queue, state: 'failed' }, failed)
     }
+    if (finance) metrics.invoicesToPush.set(await countToPush(db))
   } catch (error) {
     // The rest of the metrics matter most when the database is away.
     log.warn({ err: error }, 'queue depths could not be read')

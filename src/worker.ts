@@ -1,5 +1,13 @@
 // Which queue runs which handler, and the cron table (UTC).
 import type { Context } from './context.ts'
+import {
+  billingHandlers,
+  billingHistory,
+  financePush,
+  pushHandlers,
+  recordBalance,
+  requestMissingPushes,
+} from './features/billing/index.ts'
 import { driftDetection } from './features/drift/index.ts'
 import { inventoryHandlers, resourceSync } from './features/inventory/index.ts'
 import { sagaHandlers, sagaRescue, watchSagas } from './features/sagas/index.ts'
@@ -16,9 +24,12 @@ import type { Task } from './kernel/queue/task.ts'
 
 /** Every scheduled task of the service. */
 export const tasksOf = (ctx: Context): Task[] => [
+  recordBalance(ctx), //  hourly at :07  cloud_billing
   resourceSync(ctx), //  hourly at :15  cloud_sync_full
-  sagaRescue(ctx), //  every minute   cloud_sync_fast
   driftDetection(ctx), //  hourly at :20  metering
+  financePush(ctx), //  hourly at :37  cloud_billing
+  billingHistory(ctx), //  daily at 02:23 cloud_billing
+  sagaRescue(ctx), //  every minute   cloud_sync_fast
   rollOverPeriods(ctx), //  monthly        metering
   housekeeping(ctx, [forgetIdempotencyKeys(ctx)]), //  daily at 03:41 metering
 ]
@@ -33,9 +44,13 @@ export async function startWorker(ctx: Context): Promise<void> {
     ...taskHandlers(ctx, tasks),
     ...inventoryHandlers(ctx),
     ...sagaHandlers(ctx, ctx.sagaKinds),
+    ...billingHandlers(ctx),
+    ...pushHandlers(ctx),
   ]
   await ctx.jobs.work(handlers, tasks.map(taskSchedule))
   watchSagas(ctx)
+  // Finance may have been configured since the last start.
+  await requestMissingPushes(ctx)
 }
 
 /** A fresh installation mirrors the provider at once instead of at the next quarter past. */

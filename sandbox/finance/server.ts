@@ -1,5 +1,6 @@
 // Decides what the simulated finance service is: one endpoint that keeps an invoice once for each
 // (tenant_id, source, external_id) however often it is pushed, and remembers every push for inspection.
+import { setTimeout as pause } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { type SandboxClock, systemClock } from '../clock.ts'
 import { FaultQueue } from '../fault-queue.ts'
@@ -36,6 +37,8 @@ export const IMPORT_PATH = '/api/v1/integrations/cloud/import-invoice'
 export function createSandboxFinance(options: {
   secret: string | readonly string[]
   clock?: SandboxClock
+  /** How long finance takes from keeping an invoice to saying so. */
+  latencyMs?: number
 }): SandboxFinance {
   const clock = options.clock ?? systemClock
   const secrets = [options.secret].flat()
@@ -89,6 +92,7 @@ export function createSandboxFinance(options: {
     }
     const { row, action } = keep(invoice)
     push.action = action
+    if (options.latencyMs) await pause(options.latencyMs)
     if (fault?.fault === 'drop_after_commit') {
       reply.hijack()
       request.raw.socket.resetAndDestroy()

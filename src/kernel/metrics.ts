@@ -32,6 +32,11 @@ export function createMetrics() {
       help: 'Jobs that failed for good and wait for an operator.',
       registers,
     }),
+    invoicesToPush: new Gauge({
+      name: 'cloudops_invoices_to_push',
+      help: 'Ingested invoices that finance does not know as they stand; 0 where no finance service is configured.',
+      registers,
+    }),
     taskLastSuccess: new Gauge({
       name: 'cloudops_task_last_success_timestamp_seconds',
       help: 'When a scheduled task last completed in this process.',

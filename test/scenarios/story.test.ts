@@ -99,7 +99,10 @@ async function run(
 async function tell(t: TestContext, service: { url: string }, other?: { url: string }) {
   const story = storyOfTheReadme()
   assert.ok(story.length > 40, 'the README tells the story')
-  return { story, run: (provider: string) => run(t, story, { service: service.url, provider, other: other?.url }) }
+  return {
+    story,
+    run: (provider: string) => run(t, story, { service: service.url, provider, other: other?.url }),
+  }
 }
 
 const expected = (story: Line[], printed: string[]) =>

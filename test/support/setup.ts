@@ -2,6 +2,7 @@
 import type { TestContext } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
+import { createSandboxFinance, type SandboxFinance } from '../../sandbox/finance/server.ts'
 import {
   createSandboxProvider,
   SANDBOX_TOKEN,
@@ -13,6 +14,7 @@ import { type Config, readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
 import type { SagaKind } from '../../src/features/sagas/index.ts'
 import { createProvider, type Limits } from '../../src/integrations/digitalocean/index.ts'
+import { createFinance, type FinanceLimits } from '../../src/integrations/finance/index.ts'
 import { createLog } from '../../src/kernel/log.ts'
 import { registerTasks, startWorker } from '../../src/worker.ts'
 import { openTestEngine } from './database.ts'
@@ -37,6 +39,8 @@ export interface CallOptions {
 export interface Bundle {
   /** The simulated provider, when the test asked for one. */
   sandbox: SandboxProvider
+  /** The simulated finance service, when the test asked for one. */
+  finance: SandboxFinance
   ctx: Context
   app: FastifyInstance
   url: string
@@ -68,6 +72,8 @@ export interface SetupOptions {
   provider?: SandboxProviderOptions
   /** Bounds of the provider client, where a test needs others than quick ones. */
   providerLimits?: Partial<Limits>
+  /** A simulated finance service to push to, and the bounds of its client. */
+  finance?: Partial<FinanceLimits>
   env?: Record<string, string>
   /** Also run jobs. */
   worker?: boolean
@@ -110,18 +116,26 @@ export async function setup(t: TestContext, options: SetupOptions = {}): Promise
     providerEnv.DIGITALOCEAN_TOKEN = SANDBOX_TOKEN
     undo(() => sandbox.close())
   }
-  const { config } = readConfig({ ...testEnvironment, ...providerEnv, ...options.env })
+  const clock = testClock()
+  const financeService = options.finance && createSandboxFinance({ secret: SECRET, clock })
+  const financeEnv: Record<string, string> = {}
+  if (financeService) {
+    financeEnv.FINANCE_URL = (await financeService.listen()).url
+    undo(() => financeService.close())
+  }
+  const { config } = readConfig({ ...testEnvironment, ...providerEnv, ...financeEnv, ...options.env })
   const lines: string[] = []
   const log = createLog(config.LOG_LEVEL, { write: line => void lines.push(line) })
-  const clock = testClock()
   const { engine, close } = await openTestEngine()
   undo(close)
   const { DIGITALOCEAN_API_URL: baseUrl, DIGITALOCEAN_TOKEN: token } = config
   const limits = { ...quickLimits, ...options.providerLimits }
   const provider = token ? createProvider({ baseUrl, token, log, limits }) : undefined
   const { worker = false, sagaKinds } = options
-  const ctx = await createContext({ config, worker, clock, log, engine, provider, sagaKinds })
+  const finance = options.finance && financeClient(config.FINANCE_URL!, clock, options.finance)
+  const ctx = await createContext({ config, worker, clock, log, engine, provider, finance, sagaKinds })
   undo(() => ctx.provider.close())
+  undo(() => ctx.finance?.close())
   undo(() => ctx.jobs.stop(5_000))
   await registerTasks(ctx)
   const app = await buildApp(ctx)
@@ -130,8 +144,23 @@ export async function setup(t: TestContext, options: SetupOptions = {}): Promise
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   if (worker) await startWorker(ctx)
   const tokens = tokenMaker(() => clock.now())
-  return { ctx, app, url, sandbox, clock, tokens, logged: () => lines.join(''), call: caller(url, tokens) }
+  const logged = () => lines.join('')
+  return {
+    ctx,
+    app,
+    url,
+    sandbox,
+    finance: financeService!,
+    clock,
+    tokens,
+    logged,
+    call: caller(url, tokens),
+  }
 }
+
+/** A client of the simulated finance service, as the configuration of the tests would make it. */
+export const financeClient = (baseUrl: string, clock: TestClock, limits: Partial<FinanceLimits> = {}) =>
+  createFinance({ baseUrl, secret: SECRET, tenantId: 'platform', clock, limits })
 
 /** Takes down in the reverse order of setting up, also when setting up fails half-way. */
 export function undoStack(t: TestContext): (undo: () => unknown) => void {

@@ -27,7 +27,8 @@ export function openPostgres({ url, poolSize, log }: PostgresOptions): Engine {
     // A half-open connection must not hold a request for ever when the database's host vanishes.
     keepAlive: true,
     query_timeout: 60_000,
-    options: '-c timezone=UTC -c idle_in_transaction_session_timeout=60000',
+    // Compiling a statement takes longer than any of ours should run.
+    options: '-c timezone=UTC -c jit=off -c idle_in_transaction_session_timeout=60000',
     types: { getTypeParser: (oid, format) => parsers[oid as number] ?? pg.types.getTypeParser(oid, format) },
   })
   // Both are needed: the pool reports errors of idle clients, but a backend that dies while its client is checked

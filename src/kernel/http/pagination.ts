@@ -15,7 +15,7 @@ export const PageQuery = {
 }
 
 /** What a sort key is made of. A cursor that does not fit is refused before it reaches a query. */
-export type KeyPart = 'uuid' | 'time' | 'text' | 'integer'
+export type KeyPart = 'uuid' | 'time' | 'date' | 'text' | 'integer'
 export type Key = readonly (string | number)[]
 
 export interface Page<Row> {
@@ -29,6 +29,8 @@ const fits: Record<KeyPart, (value: unknown) => boolean> = {
     typeof value === 'string' &&
     /^\d{4}-\d\d-\d\dT[\d:.]{8,15}Z$/.test(value) &&
     !Number.isNaN(Date.parse(value)),
+  date: value =>
+    typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)),
   text: value => typeof value === 'string' && value.length <= 512 && !value.includes('\0'),
   integer: value => Number.isSafeInteger(value),
 }

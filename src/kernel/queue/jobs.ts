@@ -25,6 +25,13 @@ export interface SendOptions {
   key: string
   id?: string
   startAfter?: Date
+  /** Below 0: waits for the queue's other jobs, however long it has been there. */
+  priority?: number
+}
+
+export interface Envelopes<P extends TSchema> {
+  payload: Static<P>
+  key: string
 }
 
 export interface Jobs {
@@ -39,6 +46,13 @@ export interface Jobs {
   ): Promise<string | null>
   /** Takes back a job that is queued, or that a worker died over: it is neither run nor becomes a dead letter. */
   discard(tx: Executor, type: JobType, id: string): Promise<void>
+  /** Any number of jobs in one statement; those whose key is queued or running already are left out. */
+  sendAll<P extends TSchema>(
+    tx: Executor,
+    type: JobType<P>,
+    all: Envelopes<P>[],
+    options?: Pick<SendOptions, 'priority'>,
+  ): Promise<void>
   work(handlers: JobHandler[], schedules: Schedule[]): Promise<void>
   /** Aborted when the process is told to stop. What is in flight still has the grace; what is long may hand over. */
   leaving: AbortSignal
@@ -123,15 +137,26 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       }
     },
 
-    send(tx, type, payload, { key, id, startAfter }) {
+    send(tx, type, payload, { key, id, startAfter, priority }) {
       const envelope: Envelope = { job: type.name, payload }
       return boss.send(type.queue, envelope, {
         db: fromKysely(tx),
         singletonKey: `${type.name}:${key}`,
         id,
         startAfter,
+        ...(priority !== undefined && { priority }),
         ...(type.longestSeconds !== undefined && { expireInSeconds: type.longestSeconds }),
       })
+    },
+
+    async sendAll(tx, type, all, { priority } = {}) {
+      if (all.length === 0) return
+      const jobs = all.map(({ payload, key }) => ({
+        data: { job: type.name, payload } satisfies Envelope,
+        singletonKey: `${type.name}:${key}`,
+        priority,
+      }))
+      await boss.insert(type.queue, jobs, { db: fromKysely(tx) })
     },
 
     async discard(tx, type, id) {

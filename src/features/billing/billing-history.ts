@@ -1,0 +1,40 @@
+// The daily look at the provider's invoices: headers are kept, and what is not ingested yet is asked for, in one
+// transaction. The preview is no invoice, and the provider's client leaves it out.
+import type { InvoiceHeader } from '../../integrations/digitalocean/index.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
+import type { Task } from '../../kernel/queue/task.ts'
+import type { BillingKernel } from './billing-kernel.ts'
+import { sendIngest, sendRematch } from './jobs.ts'
+import { type ListedInvoice, listToIngest, upsertInvoices } from './repository.ts'
+
+export const billingHistory = (kernel: BillingKernel): Task => ({
+  name: 'billing_history',
+  description: 'Lists the provider’s invoices, and fetches the lines of those that are not ingested yet.',
+  queue: 'cloud_billing',
+  cron: '23 2 * * *',
+  async run({ signal, log }) {
+    const { db, provider, clock } = kernel
+    if (provider.absent) throw new Error(provider.absent)
+    const { items, complete, reason } = await provider.invoices({ signal })
+    const listed = items.filter(hasPeriod).map(listedInvoice)
+    await transaction(db, async tx => {
+      await upsertInvoices(tx, listed, clock.now().toISOString())
+      for (const id of await listToIngest(tx)) await sendIngest(kernel, tx, id)
+      await sendRematch(kernel, tx)
+    })
+    log.info({ invoices: listed.length, complete }, 'invoices listed')
+    // What was listed is kept; that something is missing, or makes no sense, is said and tried again.
+    if (!complete) throw new Error(`the list of invoices is not whole: ${reason}`)
+    const odd = items.find(item => !hasPeriod(item))
+    if (odd) throw new Error(`invoice ${odd.invoice_uuid} has no month: ${odd.invoice_period.slice(0, 40)}`)
+  },
+})
+
+const hasPeriod = ({ invoice_period }: InvoiceHeader) => /^[12]\d{3}-(0[1-9]|1[0-2])$/.test(invoice_period)
+
+const listedInvoice = (header: InvoiceHeader): ListedInvoice => ({
+  invoice_uuid: header.invoice_uuid,
+  invoice_number: header.invoice_id,
+  period: `${header.invoice_period}-01`,
+  amount: header.amount,
+})

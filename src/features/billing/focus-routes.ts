@@ -1,0 +1,56 @@
+// /api/v1/billing/focus
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { CSV, CsvBody, sendCsv } from '../../kernel/http/csv.ts'
+import { Query } from '../../kernel/http/words.ts'
+import type { BillingKernel } from './billing-kernel.ts'
+import { exportLines } from './export-lines.ts'
+import { countLineSets, listFocusLines } from './export-repository.ts'
+import { FOCUS_COLUMNS, type FocusLine, focusRow } from './focus-row.ts'
+import { monthOf } from './line-time.ts'
+import { AnyDayOfPeriod } from './schemas.ts'
+
+export function focusRoutes({ db, platformTenantId }: BillingKernel): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.get(
+      '/api/v1/billing/focus',
+      {
+        config: { guard: 'platform_admin' },
+        schema: {
+          tags: ['Billing'],
+          summary: 'Export a month as FOCUS',
+          description:
+            'All lines of the month in the columns of the FinOps Open Cost and Usage Specification 1.2, as a stream of CSV; docs/focus.md has the mapping.',
+          querystring: Query({ period: AnyDayOfPeriod }),
+          response: {
+            200: {
+              description: 'The rows, in the order of the invoices’ lines.',
+              content: { [CSV]: { schema: CsvBody } },
+            },
+          },
+        },
+      },
+      async (request, reply) => {
+        const period = monthOf(request.query.period)
+        const lines = exportLines<FocusLine>({
+          version: () => countLineSets(db, { period }),
+          read: (after, limit) => listFocusLines(db, period, after?.id ?? null, limit),
+        })
+        return sendCsv(
+          reply,
+          `focus-${period.slice(0, 7)}.csv`,
+          FOCUS_COLUMNS,
+          rowsOf(lines, platformTenantId),
+        )
+      },
+    )
+  }
+}
+
+async function* rowsOf(batches: AsyncIterable<FocusLine[]>, billingAccountId: string) {
+  for await (const batch of batches) {
+    yield batch.map(line => {
+      const row = focusRow(line, billingAccountId)
+      return FOCUS_COLUMNS.map(column => row[column])
+    })
+  }
+}

@@ -1,0 +1,105 @@
+// /api/v1/billing/balance and /api/v1/billing/invoices
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { notFound } from '../../kernel/errors.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
+import { Many, NoBody, Nullable, One } from '../../kernel/http/words.ts'
+import type { BillingKernel } from './billing-kernel.ts'
+import { shownInvoice } from './finance-status.ts'
+import { monthOf } from './line-time.ts'
+import { findInvoice, latestBalance, listInvoices } from './repository.ts'
+import { requestIngest } from './request-ingest.ts'
+import { Balance, IdParams, Invoice, InvoicesQuery } from './schemas.ts'
+
+const config = { guard: 'platform_admin' } as const
+const tags = ['Billing']
+const base = '/api/v1/billing'
+
+export function invoiceRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
+  const { db } = kernel
+  const invoices = cursorOf('invoices', ['date', 'uuid'])
+
+  return async app => {
+    app.get(
+      `${base}/balance`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Show the latest balance',
+          description: 'Recorded hourly; null before the first time.',
+          response: { 200: One(Nullable(Balance)) },
+        },
+      },
+      async () => ({ data: (await latestBalance(db)) ?? null }),
+    )
+
+    app.get(
+      `${base}/invoices`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List the provider’s invoices',
+          description: 'Newest month first.',
+          querystring: InvoicesQuery,
+          response: { 200: Many(Invoice) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor, period, ...filter } = request.query
+        const key = invoices.read(cursor) as [string, string] | null
+        const before = key && { period: key[0], id: key[1] }
+        const rows = await listInvoices(
+          db,
+          { ...filter, period: period && monthOf(period) },
+          limit + 1,
+          before,
+        )
+        return withNextLink(
+          request,
+          reply,
+          invoices.page(rows.map(shownInvoice), limit, row => [row.period, row.id]),
+        )
+      },
+    )
+
+    app.get(
+      `${base}/invoices/:id`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Show an invoice',
+          params: IdParams,
+          response: { 200: One(Invoice) },
+        },
+      },
+      async request => {
+        const invoice = await findInvoice(db, request.params.id)
+        if (!invoice) throw notFound()
+        return { data: shownInvoice(invoice) }
+      },
+    )
+
+    app.post(
+      `${base}/invoices/:id/ingest`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Fetch an invoice’s lines again',
+          description:
+            'Queued; the invoice’s `ingest_status` says how it went. If the file has not changed, only lines without a match are matched again.',
+          params: IdParams,
+          body: NoBody,
+          response: { 202: One(Invoice) },
+        },
+      },
+      async (request, reply) => {
+        const invoice = await requestIngest(kernel, request.params.id)
+        reply.code(202)
+        return { data: shownInvoice(invoice) }
+      },
+    )
+  }
+}

@@ -1,0 +1,69 @@
+// Billing's jobs: the ingest of one invoice, and the matching of lines that had no match.
+import { Type } from 'typebox'
+import { ProviderBusyError } from '../../integrations/digitalocean/index.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import { handle, type JobHandler, type JobRun, type JobType } from '../../kernel/queue/job.ts'
+import type { BillingKernel } from './billing-kernel.ts'
+import { ingestInvoice } from './ingest-invoice.ts'
+import { InvoiceFileError } from './invoice-file-error.ts'
+import { rematchLines } from './rematch-lines.ts'
+
+const Ingest = Type.Object({ invoice_id: Type.String(), postponed: Type.Optional(Type.Integer()) })
+const ingestJob: JobType<typeof Ingest> = { name: 'ingest_invoice', queue: 'cloud_billing', payload: Ingest }
+
+const Rematch = Type.Object({})
+const rematchJob: JobType<typeof Rematch> = {
+  name: 'rematch_lines',
+  queue: 'cloud_billing',
+  payload: Rematch,
+}
+
+/** Null when the invoice's ingest is queued or running already. */
+export const sendIngest = (
+  { jobs }: BillingKernel,
+  tx: Executor,
+  invoiceId: string,
+): Promise<string | null> => jobs.send(tx, ingestJob, { invoice_id: invoiceId }, { key: invoiceId })
+
+export const sendRematch = ({ jobs }: BillingKernel, tx: Executor): Promise<string | null> =>
+  jobs.send(tx, rematchJob, {}, { key: 'all' })
+
+export function billingHandlers(kernel: BillingKernel): JobHandler[] {
+  return [
+    handle(ingestJob, ({ invoice_id, postponed = 0 }, run) => ingest(kernel, invoice_id, postponed, run)),
+    handle(rematchJob, async (_payload, { signal, log }) => {
+      const matched = await rematchLines(kernel, signal)
+      log.info({ matched }, 'unmatched lines looked at again')
+    }),
+  ]
+}
+
+async function ingest(
+  kernel: BillingKernel,
+  invoiceId: string,
+  postponed: number,
+  run: JobRun,
+): Promise<void> {
+  try {
+    await ingestInvoice(kernel, invoiceId, run)
+  } catch (error) {
+    // The same file would come again. The invoice says what is wrong with it, and the next day's listing asks again.
+    if (error instanceof InvoiceFileError) {
+      run.log.error({ invoice_id: invoiceId, reason: error.message }, 'the invoice’s file cannot be read')
+      return
+    }
+    if (!(error instanceof ProviderBusyError)) throw error
+    // More patience than a job should have: it comes back later, under a key of its own because this one still runs.
+    const startAfter = new Date(Date.now() + error.retryAfterMs)
+    await kernel.jobs.send(
+      kernel.db,
+      ingestJob,
+      { invoice_id: invoiceId, postponed: postponed + 1 },
+      { key: `${invoiceId}:${postponed + 1}`, startAfter },
+    )
+    run.log.warn(
+      { invoice_id: invoiceId, start_after: startAfter },
+      'the provider’s rate limit: ingest postponed',
+    )
+  }
+}

@@ -1,0 +1,96 @@
+// /api/v1/billing/cost-lines
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { callerOf } from '../../kernel/http/caller.ts'
+import { CSV, CsvBody, prefersCsv, varyByAccept } from '../../kernel/http/csv.ts'
+import { jsonText } from '../../kernel/http/json-text.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
+import { Many, One } from '../../kernel/http/words.ts'
+import { assignLine, unassignLineByHand } from './assign-line.ts'
+import type { BillingKernel } from './billing-kernel.ts'
+import { sendCostLines } from './cost-lines-csv.ts'
+import { listLines } from './line-repository.ts'
+import { monthOf } from './line-time.ts'
+import { AssignBody, CostLine, CostLinesQuery, IdParams } from './schemas.ts'
+
+const config = { guard: 'platform_admin' } as const
+const tags = ['Billing']
+const base = '/api/v1/billing/cost-lines'
+
+export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
+  const lines = cursorOf('cost_lines', ['date', 'uuid'])
+
+  return async app => {
+    app.get(
+      base,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List the lines of the provider’s invoices',
+          description:
+            'In the order of months. `matched=false` lists those that are tied to nothing: no resource of their kind and name, or several. With `Accept: text/csv`: a download of all lines, or of as many as `limit` says.',
+          querystring: CostLinesQuery,
+          response: {
+            200: {
+              description: 'A page of lines, or all of them as CSV.',
+              content: { 'application/json': { schema: Many(CostLine) }, [CSV]: { schema: CsvBody } },
+            },
+          },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor, period, ...filter } = request.query
+        const asked = { ...filter, period: period && monthOf(period) }
+        varyByAccept(reply)
+        if (prefersCsv(request.headers.accept)) return sendCostLines(kernel, asked, request, reply)
+        const key = lines.read(cursor) as [string, string] | null
+        const after = key && { period: key[0], id: key[1] }
+        const rows = await listLines(kernel.engine, asked, limit + 1, after)
+        const page = withNextLink(
+          request,
+          reply,
+          lines.page(rows, limit, row => [row.period, row.id]),
+        )
+        const data = page.data.map(row => row.json).join(',')
+        return jsonText(reply, `{"data":[${data}],"next_cursor":${JSON.stringify(page.next_cursor)}}`)
+      },
+    )
+
+    app.post(
+      `${base}/:id/assign`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Say what a line is for',
+          description:
+            'A resource brings the deployment and tenant it had while the line ran, a deployment its tenant. It stays said when the invoice is ingested again.',
+          params: IdParams,
+          body: AssignBody,
+          response: { 200: One(CostLine) },
+        },
+      },
+      async (request, reply) => {
+        const { params, body } = request
+        const json = await assignLine(kernel, params.id, body, callerOf(request).sub)
+        return jsonText(reply, `{"data":${json}}`)
+      },
+    )
+
+    app.delete(
+      `${base}/:id/assign`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Take back what was said of a line',
+          description: 'It is matched by kind and name again. A line that nobody assigned stays as it is.',
+          params: IdParams,
+          response: { 200: One(CostLine) },
+        },
+      },
+      async (request, reply) =>
+        jsonText(reply, `{"data":${await unassignLineByHand(kernel, request.params.id)}}`),
+    )
+  }
+}

@@ -1,0 +1,32 @@
+// /api/v1/billing/invoices/:id/push
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { NoBody, One } from '../../kernel/http/words.ts'
+import type { FinanceKernel } from './finance-kernel.ts'
+import { shownInvoice } from './finance-status.ts'
+import { orderPush } from './order-push.ts'
+import { IdParams, Invoice } from './schemas.ts'
+
+export function pushRoutes(kernel: FinanceKernel): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.post(
+      '/api/v1/billing/invoices/:id/push',
+      {
+        config: { guard: 'platform_admin' },
+        schema: {
+          tags: ['Billing'],
+          summary: 'Push an invoice to finance',
+          description:
+            'Queued; also when finance knows the invoice already, which then updates it. 409 `not_ingested` without lines, `finance_not_configured` without a finance service.',
+          params: IdParams,
+          body: NoBody,
+          response: { 202: One(Invoice) },
+        },
+      },
+      async (request, reply) => {
+        const invoice = await orderPush(kernel, request.params.id)
+        reply.code(202)
+        return { data: shownInvoice(invoice) }
+      },
+    )
+  }
+}

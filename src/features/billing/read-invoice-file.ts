@@ -1,0 +1,123 @@
+// An invoice's file, read as a stream: however long it is, only a batch of its lines is held. The first thing that is
+// wrong with it ends the reading, with the line it is on.
+import { once } from 'node:events'
+import { CsvError, type Parser, parse } from 'csv-parse'
+import { type Columns, columnsOf } from './invoice-columns.ts'
+import { InvoiceFileError } from './invoice-file-error.ts'
+import { type InvoiceLine, readInvoiceLine } from './invoice-line.ts'
+
+export interface LineBatch {
+  currency: string
+  lines: InvoiceLine[]
+}
+
+const LINES_A_BATCH = 2_000
+/** A quote that is never closed would otherwise make the rest of the file one field. */
+const LONGEST_RECORD = 256 * 1024
+
+/** At least one batch, which may be empty. */
+export async function* readInvoiceFile(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<LineBatch> {
+  let columns: Columns | undefined
+  let lines: InvoiceLine[] = []
+  const place = lineCounter()
+  const parser = parse({
+    bom: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    max_record_size: LONGEST_RECORD,
+    // Called for each record as it is found, which costs less than a stream of records does. Nothing is passed on.
+    on_record: (record: string[]) => {
+      const line = place.of(record, parser.info.lines)
+      if (columns) lines.push(readInvoiceLine(record, columns, line))
+      else columns = columnsOf(record)
+      return null
+    },
+  })
+  // Each failure also comes back from the write or the end that met it.
+  parser.on('error', () => {})
+  const take = (): LineBatch => {
+    const batch = { currency: columns!.currency, lines }
+    lines = []
+    return batch
+  }
+
+  const utf8 = new TextDecoder('utf-8', { fatal: true })
+  try {
+    for await (const chunk of bytes) {
+      refuseWhatIsNoText(utf8, chunk, parser.info.lines)
+      await write(parser, chunk)
+      if (lines.length >= LINES_A_BATCH) yield take()
+    }
+    refuseWhatIsNoText(utf8, undefined, parser.info.lines)
+    await end(parser)
+  } catch (error) {
+    throw error instanceof CsvError ? inOurWords(error) : error
+  } finally {
+    parser.destroy()
+  }
+  if (!columns) throw new InvoiceFileError('the file is empty')
+  yield take()
+}
+
+/**
+ * The line a record begins on. The parser counts the line it ends on, and counts twice each CRLF inside quotes.
+ */
+function lineCounter() {
+  let last = 0
+  let countedTwice = 0
+  return {
+    of(record: string[], counted: number): number {
+      let within = 0
+      if (counted > last + 1) {
+        for (const field of record) {
+          const breaks = field.match(/\r\n|\r|\n/g) ?? []
+          const pairs = breaks.filter(mark => mark.length === 2).length
+          within += breaks.length
+          countedTwice += pairs
+        }
+      }
+      last = counted
+      return counted - countedTwice - within
+    },
+  }
+}
+
+/** The database takes neither, and without a look at the bytes one would be replaced in silence. */
+function refuseWhatIsNoText(
+  utf8: InstanceType<typeof TextDecoder>,
+  chunk: Uint8Array | undefined,
+  line: number,
+): void {
+  if (chunk?.includes(0)) throw new InvoiceFileError('a NUL byte on this line or soon after', { line })
+  try {
+    utf8.decode(chunk, { stream: chunk !== undefined })
+  } catch {
+    throw new InvoiceFileError('not UTF-8 text, on this line or soon after', { line })
+  }
+}
+
+function write(parser: Parser, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    parser.write(chunk, error => (error ? reject(error) : resolve()))
+  })
+}
+
+async function end(parser: Parser): Promise<void> {
+  parser.resume()
+  parser.end()
+  await once(parser, 'end')
+}
+
+function inOurWords(error: CsvError): InvoiceFileError {
+  const line = typeof error.lines === 'number' ? error.lines : undefined
+  const words = PROBLEMS[error.code] ?? error.message
+  return new InvoiceFileError(words, line === undefined ? undefined : { line })
+}
+
+const PROBLEMS: Partial<Record<CsvError['code'], string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'a quote is never closed',
+  CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote',
+  INVALID_OPENING_QUOTE: 'a quote opens in the middle of a field',
+  CSV_MAX_RECORD_SIZE: 'a line is too long, or a quote before it is never closed',
+}

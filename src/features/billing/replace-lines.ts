@@ -1,0 +1,65 @@
+// A new set of lines in the place of the old one, inside the caller's transaction: read from the file, written in
+// batches, then summed up. Reading goes on while a batch is being written, so that neither waits for the other.
+import { createHash } from 'node:crypto'
+import type { Executor } from '../../kernel/db/tables.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { BillingKernel } from './billing-kernel.ts'
+import type { InvoiceFile } from './download-invoice.ts'
+import { handAssigned } from './hand-assigned.ts'
+import { contentOf } from './invoice-line.ts'
+import { linesInsert } from './line-insert.ts'
+import { type AssignedLine, assignLines, deleteLines, listAssignments } from './line-repository.ts'
+import { readInvoiceFile } from './read-invoice-file.ts'
+import { finishIngest, lockInvoice } from './repository.ts'
+import { requestPush } from './request-push.ts'
+import type { InvoiceRow } from './tables.ts'
+
+export async function replaceLines(
+  tx: Executor,
+  kernel: BillingKernel,
+  known: InvoiceRow,
+  file: InvoiceFile,
+  signal: AbortSignal,
+): Promise<'ingested' | 'overtaken'> {
+  // Two ingests of one invoice take turns; the second finds that the invoice is no longer as it was when it began.
+  const invoice = await lockInvoice(tx, known.id)
+  if (!invoice || invoice.ingest_count !== known.ingest_count) return 'overtaken'
+  await deleteLines(tx, invoice.id)
+  const assignmentOf = handAssigned(await listAssignments(tx, invoice.id))
+  const byHand: AssignedLine[] = []
+  const content = createHash('sha256')
+  let currency = invoice.currency
+  let writing: Promise<unknown> = Promise.resolve()
+  try {
+    for await (const batch of readInvoiceFile(file.open())) {
+      signal.throwIfAborted()
+      currency = batch.currency
+      if (batch.lines.length === 0) continue
+      const lines = batch.lines.map(line => ({ id: newId(), ...line }))
+      for (const line of lines) {
+        content.update(contentOf(line))
+        const assignment = assignmentOf(line)
+        if (assignment) byHand.push({ id: line.id, ...assignment })
+      }
+      const insert = linesInsert(invoice, currency, lines)
+      await writing
+      writing = insert.execute(tx)
+      // Its failure is met at the next turn, or below.
+      writing.catch(() => {})
+    }
+    await writing
+  } finally {
+    // Nothing may be under way on this connection when the transaction is rolled back.
+    await writing.catch(() => {})
+  }
+  await assignLines(tx, byHand)
+  await finishIngest(tx, invoice.id, {
+    currency,
+    sha256: file.sha256,
+    // The month and the currency too: finance is told of them with the lines.
+    lines_hash: content.update(`${invoice.period} ${currency}`).digest('hex'),
+    ingested_at: kernel.clock.now().toISOString(),
+  })
+  await requestPush(tx, kernel, invoice.id)
+  return 'ingested'
+}

@@ -1,0 +1,163 @@
+// Rows of the balance and of the invoices. Their lines are in line-repository.ts.
+import { sql } from 'kysely'
+import type { Executor } from '../../kernel/db/tables.ts'
+import { PROVIDER } from '../inventory/index.ts'
+import type { BalanceSnapshotRow, IngestStatus, InvoiceRow } from './tables.ts'
+
+export async function insertBalance(executor: Executor, row: BalanceSnapshotRow): Promise<void> {
+  await executor.insertInto('cloud_balance_snapshots').values(row).execute()
+}
+
+export function latestBalance(executor: Executor): Promise<BalanceSnapshotRow | undefined> {
+  return executor
+    .selectFrom('cloud_balance_snapshots')
+    .selectAll()
+    .where('provider', '=', PROVIDER)
+    .orderBy('recorded_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+export type ListedInvoice = Pick<InvoiceRow, 'invoice_uuid' | 'invoice_number' | 'period' | 'amount'>
+
+/**
+ * Headers as the provider lists them. One whose amount or month has changed is to be fetched again; a changed month
+ * also forgets the file's hash, because its lines bear the month. What has not changed is not touched: an invoice that
+ * is being ingested is locked, and must not be waited for.
+ */
+export async function upsertInvoices(tx: Executor, listed: ListedInvoice[], at: string): Promise<void> {
+  if (listed.length === 0) return
+  await sql`
+    with listed as (
+      select * from jsonb_to_recordset(${JSON.stringify(listed)}::jsonb)
+        as l (invoice_uuid text, invoice_number text, period date, amount numeric)
+    ), changed as (
+      update cloud_invoices i set invoice_number = l.invoice_number, period = l.period, amount = l.amount,
+        ingest_status = case when (i.period, i.amount) is distinct from (l.period, l.amount)
+          then 'pending' else i.ingest_status end,
+        sha256 = case when i.period = l.period then i.sha256 end,
+        updated_at = ${at}
+      from listed l
+      where i.provider = ${PROVIDER} and i.invoice_uuid = l.invoice_uuid
+        and (i.invoice_number, i.period, i.amount) is distinct from (l.invoice_number, l.period, l.amount)
+    )
+    insert into cloud_invoices (id, provider, invoice_uuid, invoice_number, period, amount, currency, created_at, updated_at)
+    select uuid_v7(), ${PROVIDER}, l.invoice_uuid, l.invoice_number, l.period, l.amount, 'USD', ${at}, ${at}
+    from listed l
+    where not exists (
+      select from cloud_invoices i where i.provider = ${PROVIDER} and i.invoice_uuid = l.invoice_uuid)
+    on conflict (provider, invoice_uuid) do nothing`.execute(tx)
+}
+
+/** Oldest first. */
+export async function listToIngest(executor: Executor): Promise<string[]> {
+  const rows = await executor
+    .selectFrom('cloud_invoices')
+    .select('id')
+    .where('provider', '=', PROVIDER)
+    .where('ingest_status', 'in', ['pending', 'failed'])
+    .orderBy('period')
+    .orderBy('id')
+    .execute()
+  return rows.map(row => row.id)
+}
+
+export function findInvoice(executor: Executor, id: string): Promise<InvoiceRow | undefined> {
+  return executor.selectFrom('cloud_invoices').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export function lockInvoice(tx: Executor, id: string): Promise<InvoiceRow | undefined> {
+  return tx.selectFrom('cloud_invoices').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+/**
+ * Keeps an ingest of the invoice from beginning; fails with a conflict when one is under way, rather than wait for it:
+ * the line that is asked about would be gone afterwards.
+ */
+export async function holdInvoice(tx: Executor, id: string): Promise<void> {
+  await tx
+    .selectFrom('cloud_invoices')
+    .select('id')
+    .where('id', '=', id)
+    .forKeyShare()
+    .noWait()
+    .executeTakeFirst()
+}
+
+export type NewSet = Pick<InvoiceRow, 'currency' | 'sha256' | 'lines_hash' | 'ingested_at'>
+
+/** Sums up the invoice's lines as they now are. */
+export async function finishIngest(tx: Executor, id: string, set: NewSet): Promise<void> {
+  await sql`
+    update cloud_invoices i set currency = ${set.currency}, sha256 = ${set.sha256}, lines_hash = ${set.lines_hash},
+      ingested_at = ${set.ingested_at}, updated_at = ${set.ingested_at}, ingest_status = 'ingested', ingest_error = null,
+      ingest_count = i.ingest_count + 1, line_count = s.lines, lines_amount = s.amount, amount_net_minor = s.net,
+      amount_tax_minor = s.tax, reconciled = ${reconciled(sql`s.amount`)}
+    from (
+      select count(*)::int as lines, coalesce(sum(amount), 0) as amount,
+        coalesce(sum(amount_minor) filter (where not is_tax), 0) as net,
+        coalesce(sum(amount_minor) filter (where is_tax), 0) as tax
+      from cloud_cost_lines where invoice_id = ${id}
+    ) s
+    where i.id = ${id}`.execute(tx)
+}
+
+/** The header has no more decimals than its currency; the lines may have, and only their sum is rounded. */
+const reconciled = (sum: ReturnType<typeof sql>) => sql`round(${sum}, scale(i.amount)) = i.amount`
+
+/** The file is the one that the lines are from. False when another ingest has finished meanwhile. */
+export async function markUnchanged(
+  executor: Executor,
+  { id, ingest_count }: Pick<InvoiceRow, 'id' | 'ingest_count'>,
+  at: string,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update cloud_invoices i set ingest_status = 'ingested', ingest_error = null, updated_at = ${at},
+      reconciled = ${reconciled(sql`i.lines_amount`)}
+    where id = ${id} and ingest_count = ${ingest_count}`.execute(executor)
+  return numAffectedRows === 1n
+}
+
+/** What was ingested before still stands. Says nothing when another ingest has finished meanwhile. */
+export async function markFailed(
+  executor: Executor,
+  { id, ingest_count }: Pick<InvoiceRow, 'id' | 'ingest_count'>,
+  error: string,
+  at: string,
+): Promise<void> {
+  await executor
+    .updateTable('cloud_invoices')
+    .set({ ingest_status: 'failed', ingest_error: error, updated_at: at })
+    .where('id', '=', id)
+    .where('ingest_count', '=', ingest_count)
+    .execute()
+}
+
+export interface InvoiceFilter {
+  ingest_status?: IngestStatus
+  period?: string
+}
+
+/** Newest month first. */
+export function listInvoices(
+  executor: Executor,
+  filter: InvoiceFilter,
+  limit: number,
+  before: { period: string; id: string } | null,
+): Promise<InvoiceRow[]> {
+  return executor
+    .selectFrom('cloud_invoices')
+    .selectAll()
+    .$if(filter.ingest_status !== undefined, q => q.where('ingest_status', '=', filter.ingest_status!))
+    .$if(filter.period !== undefined, q => q.where('period', '=', filter.period!))
+    .$if(before !== null, q =>
+      q.where(({ eb, refTuple, tuple }) =>
+        eb(refTuple('period', 'id'), '<', tuple(before!.period, before!.id)),
+      ),
+    )
+    .orderBy('period', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}

@@ -1,0 +1,18 @@
+// /api/v1/billing: all of its routes.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { BillingKernel } from './billing-kernel.ts'
+import { focusRoutes } from './focus-routes.ts'
+import { invoiceRoutes } from './invoice-routes.ts'
+import { lineRoutes } from './line-routes.ts'
+import { pushRoutes } from './push-routes.ts'
+import { summaryRoutes } from './summary-routes.ts'
+
+export const billingRoutes =
+  (kernel: BillingKernel): FastifyPluginAsyncTypebox =>
+  async app => {
+    await app.register(invoiceRoutes(kernel))
+    await app.register(pushRoutes(kernel))
+    await app.register(lineRoutes(kernel))
+    await app.register(summaryRoutes(kernel))
+    await app.register(focusRoutes(kernel))
+  }

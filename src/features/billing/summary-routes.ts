@@ -1,0 +1,62 @@
+// /api/v1/billing/summary
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type TSchema, Type } from 'typebox'
+import { Id, Nullable, One, Query } from '../../kernel/http/words.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { monthOf } from './line-time.ts'
+import { AnyDayOfPeriod } from './schemas.ts'
+import { summaryOf } from './summary.ts'
+import { sumLines } from './summary-repository.ts'
+
+const sums = {
+  lines: Type.Integer(),
+  amount: Type.String({ description: 'The exact sum.' }),
+  amount_minor: Type.Integer({ description: 'The lines’ minor units, summed; net and tax together.' }),
+  net_minor: Type.Integer(),
+  tax_minor: Type.Integer(),
+}
+const by = <N extends string, T extends TSchema>(name: N, type: T) =>
+  Type.Array(Type.Object({ [name]: type, ...sums } as Record<N, T> & typeof sums), {
+    description: 'Largest amount first.',
+  })
+
+const Summary = Type.Object({
+  period: Type.String({ format: 'date', description: 'The first day of the month.' }),
+  currencies: Type.Array(
+    Type.Object({
+      currency: Type.String(),
+      ...sums,
+      unmatched: Type.Object(sums, {
+        description: 'Of the lines that `/billing/cost-lines?matched=false` lists, taxes among them.',
+      }),
+      by_kind: by('kind', Type.String()),
+      by_tenant: by('tenant_id', Nullable(Type.String())),
+      by_deployment: by('deployment_id', Nullable(Id)),
+      by_project: by('project_name', Nullable(Type.String())),
+    }),
+    { description: 'Each currency by itself; empty for a month without lines.' },
+  ),
+})
+
+export function summaryRoutes({ engine }: Kernel): FastifyPluginAsyncTypebox {
+  return async app => {
+    app.get(
+      '/api/v1/billing/summary',
+      {
+        config: { guard: 'platform_admin' },
+        schema: {
+          tags: ['Billing'],
+          summary: 'Add up a month',
+          description:
+            'What was charged in all, what is matched to nobody, and by kind, tenant, deployment and project.',
+          querystring: Query({ period: AnyDayOfPeriod }),
+          response: { 200: One(Summary) },
+        },
+      },
+      async request => {
+        const period = monthOf(request.query.period)
+        return { data: { period, currencies: summaryOf(await sumLines(engine, period)) } }
+      },
+    )
+  }
+}
