@@ -66,7 +66,8 @@ export function sagaRoutes(kernel: Kernel, kinds: readonly SagaKind[]): FastifyP
       async (request, reply) => {
         const kind = registry.find(request.body.kind)
         if (!kind) {
-          const message = `must be one of ${registry.names.join(', ') || 'none: there are no workflows'}`
+          const message =
+            registry.names.length > 0 ? `must be one of ${registry.names.join(', ')}` : 'is not known'
           throw invalid('The body is not acceptable.', [{ pointer: '/kind', message }])
         }
         const { sub } = callerOf(request)
