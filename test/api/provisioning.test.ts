@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { manualClock } from '../../sandbox/clock.ts'
+import { provisioningSagas } from '../../src/features/provisioning/index.ts'
+import { newId } from '../../src/kernel/ids.ts'
 import { desire, drifts, sweepDrift } from '../support/drift.ts'
 import { addon, deployment, move, plan } from '../support/factories.ts'
 import {
@@ -17,7 +19,7 @@ import {
   SIZE,
   until,
 } from '../support/provisioning.ts'
-import { type Bundle, setup } from '../support/setup.ts'
+import { type Bundle, setup, silentLog } from '../support/setup.ts'
 import { rowOf, sweepOne, sweepProjects } from '../support/sweep.ts'
 
 const ALL_DONE = [
@@ -164,6 +166,53 @@ test('what cannot be provisioned is refused with its reason', async t => {
   await ended(bundle, asSaga.body.data)
   const away = await ask('/api/v1/sagas', { kind: 'deprovision_deployment', inputs: { deployment_id: id } })
   assert.equal((await ended(bundle, away.body.data)).status, 'completed')
+})
+
+test('the tenant’s project is one the provider has under its name, unless an operator gave that to someone else', async t => {
+  const bundle = await setup(t, working)
+  const { call, ctx, sandbox } = bundle
+  const made = async (tenant: string) =>
+    String((await ctx.provider.createProject({ name: `tenant ${tenant}`, purpose: 'Service or API' })).id)
+  const given = await made('zeta')
+  const found = await made('eta')
+  await sweepProjects(bundle)
+  const projects = (await call('GET', '/api/v1/projects?limit=500')).body.data
+  const ours = projects.find((project: { provider_id: string }) => project.provider_id === given)
+  const body = { tenant_id: 'other', purpose: 'shared' }
+  assert.equal((await call('PATCH', `/api/v1/projects/${ours.id}`, { body })).status, 200)
+  const provisioned = async (tenant: string) =>
+    ended(bundle, await provision(bundle, (await deployment(bundle, tenant)).id))
+  const refused = await provisioned('zeta')
+  assert.deepEqual([refused.status, refused.error?.step_idx], ['rolled_back', 1])
+  assert.match(refused.error!.reason, /“tenant zeta” has been given to someone else/)
+  const run = await provisioned('eta')
+  assert.deepEqual([run.status, run.context.project_provider_id], ['completed', found])
+  // An operator may name any project the tenant’s.
+  const [, other] = [...sandbox.world.projects]
+  const named = projects.find((project: { provider_id: string }) => project.provider_id === other!.id)
+  await call('PATCH', `/api/v1/projects/${named.id}`, { body: { tenant_id: 'theta', purpose: 'tenant' } })
+  assert.equal((await provisioned('theta')).context.project_provider_id, other!.id)
+})
+
+test('a deployment that was moved since it was asked for is given nothing', async t => {
+  const bundle = await setup(t)
+  const { id } = await deployment(bundle)
+  await move(bundle, id, 'suspended')
+  const [check] = provisioningSagas(bundle.ctx)[0]!.steps
+  const { signal } = new AbortController()
+  const state = {
+    sagaId: newId(),
+    inputs: { deployment_id: id },
+    context: {},
+    stepIndex: 0,
+    signal,
+    log: silentLog,
+  }
+  const result = await check!.execute(state)
+  assert.deepEqual(
+    [result.ok, /that is suspended/.test('reason' in result ? result.reason : '')],
+    [false, true],
+  )
 })
 
 test('without a provider nothing is begun: 503', async t => {

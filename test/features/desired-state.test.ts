@@ -30,8 +30,10 @@ test('the version of a desired state goes up when the spec changes and only then
   // A saga that wants the same is on record; an operator's change leaves it there.
   const sagaId = newId()
   await sql`
-    insert into saga_runs (id, kind, status, step_modules, inputs, business_key, actor, created_at)
-    values (${sagaId}, 'provision_deployment', 'pending', '{}', '{}', 'x', 'test', now())`.execute(db)
+    insert into saga_runs (id, kind, status, step_modules, inputs, business_key, actor, job_id, heartbeat_at, created_at)
+    values (${sagaId}, 'provision_deployment', 'pending', '{}', '{}', 'x', 'test', ${newId()}, now(), now())`.execute(
+    db,
+  )
   assert.equal(await write({ name: 'web', size: 2 }, sagaId), 2)
   const hostile = JSON.parse('{"__proto__": {"a": 1}, "constructor": null}')
   assert.equal(await write(hostile), 3)

@@ -125,6 +125,18 @@ test('the total can be wrong', async t => {
   assert.equal((await get('/v2/droplets')).body.meta.total, 5)
 })
 
+test('a listing can be late: it lacks what was made last, while the order for it is on record', async t => {
+  const { faults, get, api, raw } = await setup(t)
+  const order = { name: 'late-01', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64', tags: ['saga:1'] }
+  const { droplet } = (await api('POST', '/v2/droplets', order)).body
+  faults.add({ fault: 'stale_listing', match: { kind: 'droplet' } })
+  const listed = () => get('/v2/droplets?tag_name=saga:1')
+  assert.deepEqual([(await listed()).body.meta.total, (await listed()).body.droplets.length], [0, 1])
+  await api('DELETE', `/v2/droplets/${droplet.id}`)
+  const { droplets } = JSON.parse((await raw('GET', '/__sandbox/ordered')).text)
+  assert.deepEqual([droplets.length, droplets[0].id, droplets[0].tags], [1, droplet.id, ['saga:1']])
+})
+
 test('fields that need a side scope can be missing', async t => {
   const { faults, raw } = await setup(t)
   faults.add({ fault: 'missing_fields' })
