@@ -40,12 +40,15 @@ create table cloud_invoices (
   created_at           timestamptz(3) not null,
   updated_at           timestamptz(3) not null,
   -- What finance was told: `pushed_lines_hash` is the `lines_hash` of the set it has. Another one there means that the
-  -- lines have changed since, and that finance is to be told again.
+  -- lines have changed since, and that finance is to be told again; none at all (empty), that something was sent and
+  -- nobody knows whether it arrived.
   pushed_to_finance_at timestamptz(3),
   finance_invoice_id   text,
   finance_action       text check (finance_action in ('created', 'updated')),
   pushed_lines_hash    text,
   finance_error        text,
+  -- Counts the pushes that were begun. Of several at once only the last may say what finance has.
+  push_count           int not null default 0,
   constraint cloud_invoices_uuid unique (provider, invoice_uuid),
   check ((ingested_at is null) = (lines_hash is null)),
   check ((pushed_to_finance_at is null) = (finance_invoice_id is null)),

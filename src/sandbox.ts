@@ -1,8 +1,9 @@
 // Without a provider's token, and never in production, the service talks to a simulated provider and a simulated
 // finance service on loopback. Processes on one machine share one sandbox: the first starts it, the others find it.
 import type { Logger } from 'pino'
-import type { RunningSandbox } from '../sandbox/main.ts'
 import type { Config } from './config.ts'
+import { createFinance, FinanceError } from './integrations/finance/index.ts'
+import { systemClock } from './kernel/clock.ts'
 
 export const SANDBOX_PORTS = { provider: 4007, finance: 4008 }
 
@@ -20,7 +21,7 @@ export async function surround(config: Config, log: Logger): Promise<Surrounding
   // Loaded here: a service with a real provider has no use for it.
   const { startSandbox, SANDBOX_TOKEN } = await import('../sandbox/main.ts')
   const financeSecret = config.FINANCE_JWT_SECRET ?? config.JWT_SECRET
-  let running: RunningSandbox | undefined
+  let running: { close(): Promise<void> } | undefined
   let [providerUrl, financeUrl] = [address(SANDBOX_PORTS.provider), address(SANDBOX_PORTS.finance)]
   try {
     running = await startSandbox({ log, ports: SANDBOX_PORTS, financeSecret })
@@ -28,9 +29,18 @@ export async function surround(config: Config, log: Logger): Promise<Surrounding
     if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error
     if (await isSandbox(providerUrl)) {
       log.info({ url: providerUrl }, 'using the SIMULATED provider that another process started')
+      if (config.FINANCE_URL === undefined && !(await takesOurTokens(financeUrl, financeSecret))) {
+        // That process has secrets of its own: its finance service would refuse everything.
+        const { createSandboxFinance } = await import('../sandbox/finance/server.ts')
+        const finance = createSandboxFinance({ secret: financeSecret })
+        financeUrl = (await finance.listen()).url
+        running = finance
+        log.info({ url: financeUrl }, 'SIMULATED finance service is listening')
+      }
     } else {
-      running = await startSandbox({ log, financeSecret })
-      ;({ providerUrl, financeUrl } = running)
+      const both = await startSandbox({ log, financeSecret })
+      ;({ providerUrl, financeUrl } = both)
+      running = both
     }
   }
   log.warn(
@@ -50,6 +60,25 @@ export async function surround(config: Config, log: Logger): Promise<Surrounding
 }
 
 const address = (port: number) => `http://127.0.0.1:${port}`
+
+/** Nothing is pushed: what is no invoice is refused for what it is, once the token has been accepted. */
+async function takesOurTokens(baseUrl: string, secrets: string | string[]): Promise<boolean> {
+  const finance = createFinance({
+    baseUrl,
+    secret: [secrets].flat()[0]!,
+    tenantId: 'nobody',
+    clock: systemClock,
+    limits: { silenceMs: 2_000 },
+  })
+  try {
+    await finance.importInvoice('{}')
+    return true
+  } catch (error) {
+    return error instanceof FinanceError && error.fault === 'refused'
+  } finally {
+    await finance.close()
+  }
+}
 
 async function isSandbox(url: string): Promise<boolean> {
   try {

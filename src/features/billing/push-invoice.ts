@@ -6,7 +6,7 @@ import { type Finance, FinanceError, type Receipt } from '../../integrations/fin
 import type { FinanceKernel } from './finance-kernel.ts'
 import { payloadText } from './payload.ts'
 import {
-  findToPush,
+  beginPush,
   forgetPushed,
   linesToPush,
   OvertakenError,
@@ -29,15 +29,15 @@ export async function pushInvoice(
   const { db, clock, finance } = kernel
   if (!finance) return 'no_finance'
   for (let overtaken = 0; overtaken < MOST_OVERTAKINGS; overtaken++) {
-    const invoice = await findToPush(db, id)
+    const invoice = await beginPush(db, id)
     if (!invoice) return 'nothing_to_push'
-    if (invoice.pushed_lines_hash !== null) await forgetPushed(db, id)
     try {
       const receipt = await send(kernel, finance, invoice, run.signal)
       if (await recordReceipt(db, invoice, receipt, clock.now().toISOString())) {
         run.log.info({ invoice_id: id, finance_invoice_id: receipt.id, action: receipt.action }, 'pushed')
         return 'pushed'
       }
+      await forgetPushed(db, id)
     } catch (error) {
       if (error instanceof FinanceError) {
         await recordFinanceError(db, id, error.message, clock.now().toISOString())

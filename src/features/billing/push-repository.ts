@@ -5,8 +5,8 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import type { PayloadLine } from './payload.ts'
 import type { InvoiceRow } from './tables.ts'
 
-/** Stands where a hash would, when finance may have something else than what was last recorded. */
-const UNKNOWN = ''
+/** Empty, where a hash would stand: finance may have something else than what was last recorded. */
+const UNKNOWN_IF_PUSHED = sql<string | null>`case when pushed_lines_hash is not null then '' end`
 
 const LINES_AT_A_TIME = 1_000
 
@@ -20,17 +20,23 @@ export type PushedInvoice = Pick<
   | 'line_count'
   | 'amount_net_minor'
   | 'amount_tax_minor'
-> & { lines_hash: string; pushed_lines_hash: string | null }
+  | 'push_count'
+> & { lines_hash: string }
 
-/** The invoice, if it has lines that finance does not know. */
-export async function findToPush(executor: Executor, id: string): Promise<PushedInvoice | undefined> {
+const TO_PUSH = sql<boolean>`lines_hash is not null and pushed_lines_hash is distinct from lines_hash`
+
+/**
+ * The invoice, if it has lines that finance does not know. From now until the receipt is kept, nobody knows which set
+ * finance has: should the lines meanwhile go back to what they were, finance must hear of it all the same.
+ */
+export async function beginPush(executor: Executor, id: string): Promise<PushedInvoice | undefined> {
   const row = await executor
-    .selectFrom('cloud_invoices')
-    .select(['id', 'invoice_uuid', 'period', 'currency', 'ingest_count', 'line_count'])
-    .select(['amount_net_minor', 'amount_tax_minor', 'lines_hash', 'pushed_lines_hash'])
+    .updateTable('cloud_invoices')
+    .set({ push_count: sql`push_count + 1`, pushed_lines_hash: UNKNOWN_IF_PUSHED })
     .where('id', '=', id)
-    .where('lines_hash', 'is not', null)
-    .where(sql<boolean>`pushed_lines_hash is distinct from lines_hash`)
+    .where(TO_PUSH)
+    .returning(['id', 'invoice_uuid', 'period', 'currency', 'ingest_count', 'line_count'])
+    .returning(['amount_net_minor', 'amount_tax_minor', 'lines_hash', 'push_count'])
     .executeTakeFirst()
   return row as PushedInvoice | undefined
 }
@@ -40,8 +46,7 @@ export async function listToPush(executor: Executor, after: string | null, limit
   const rows = await executor
     .selectFrom('cloud_invoices')
     .select('id')
-    .where('lines_hash', 'is not', null)
-    .where(sql<boolean>`pushed_lines_hash is distinct from lines_hash`)
+    .where(TO_PUSH)
     .$if(after !== null, q => q.where('id', '>', after!))
     .orderBy('id')
     .limit(limit)
@@ -51,21 +56,16 @@ export async function listToPush(executor: Executor, after: string | null, limit
 
 export async function countToPush(executor: Executor): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from cloud_invoices
-    where lines_hash is not null and pushed_lines_hash is distinct from lines_hash`.execute(executor)
+    select count(*)::int as count from cloud_invoices where ${TO_PUSH}`.execute(executor)
   return rows[0]!.count
 }
 
-/**
- * From the moment another set is sent until its receipt is kept, nobody knows which of the two finance has. Should the
- * lines meanwhile go back to what they were, finance must hear of it all the same.
- */
+/** Finance is to be told again, whatever it has been told. */
 export async function forgetPushed(executor: Executor, id: string): Promise<void> {
   await executor
     .updateTable('cloud_invoices')
-    .set({ pushed_lines_hash: UNKNOWN })
+    .set({ pushed_lines_hash: UNKNOWN_IF_PUSHED })
     .where('id', '=', id)
-    .where('pushed_lines_hash', '<>', UNKNOWN)
     .execute()
 }
 
@@ -118,10 +118,10 @@ export class OvertakenError extends Error {
   }
 }
 
-/** False when the lines are no longer those that were sent: then finance is to be told again. */
+/** False when the lines are no longer those that were sent, or another push has begun: finance is to be told again. */
 export async function recordReceipt(
   executor: Executor,
-  { id, lines_hash }: PushedInvoice,
+  { id, lines_hash, push_count }: PushedInvoice,
   { id: financeId, action }: Receipt,
   at: string,
 ): Promise<boolean> {
@@ -137,10 +137,12 @@ export async function recordReceipt(
     })
     .where('id', '=', id)
     .where('lines_hash', '=', lines_hash)
+    .where('push_count', '=', push_count)
     .executeTakeFirst()
   return result.numUpdatedRows > 0n
 }
 
+/** The push may have reached finance all the same. */
 export async function recordFinanceError(
   executor: Executor,
   id: string,
@@ -149,7 +151,7 @@ export async function recordFinanceError(
 ): Promise<void> {
   await executor
     .updateTable('cloud_invoices')
-    .set({ finance_error: message, updated_at: at })
+    .set({ finance_error: message, pushed_lines_hash: UNKNOWN_IF_PUSHED, updated_at: at })
     .where('id', '=', id)
     .execute()
 }

@@ -6,6 +6,7 @@ import { newId } from '../../kernel/ids.ts'
 import type { BillingKernel } from './billing-kernel.ts'
 import type { InvoiceFile } from './download-invoice.ts'
 import { handAssigned } from './hand-assigned.ts'
+import { InvoiceFileError } from './invoice-file-error.ts'
 import { contentOf } from './invoice-line.ts'
 import { linesInsert } from './line-insert.ts'
 import { type AssignedLine, assignLines, deleteLines, listAssignments } from './line-repository.ts'
@@ -29,12 +30,14 @@ export async function replaceLines(
   const byHand: AssignedLine[] = []
   const content = createHash('sha256')
   let currency = invoice.currency
+  let lineCount = 0
   let writing: Promise<unknown> = Promise.resolve()
   try {
     for await (const batch of readInvoiceFile(file.open())) {
       signal.throwIfAborted()
       currency = batch.currency
       if (batch.lines.length === 0) continue
+      lineCount += batch.lines.length
       const lines = batch.lines.map(line => ({ id: newId(), ...line }))
       for (const line of lines) {
         content.update(contentOf(line))
@@ -52,6 +55,8 @@ export async function replaceLines(
     // Nothing may be under way on this connection when the transaction is rolled back.
     await writing.catch(() => {})
   }
+  if (lineCount === 0 && Number(invoice.amount) !== 0)
+    throw new InvoiceFileError(`there are no lines, though the invoice is over ${invoice.amount}`)
   await assignLines(tx, byHand)
   await finishIngest(tx, invoice.id, {
     currency,

@@ -51,6 +51,8 @@ export interface InvoiceRow {
   finance_action: FinanceAction | null
   pushed_lines_hash: string | null
   finance_error: string | null
+  /** How many pushes were begun. */
+  push_count: number
 }
 
 export interface CostLineRow {
@@ -100,7 +102,7 @@ type WithDefaults<Row, Names extends keyof Row> = Omit<Row, Names> & {
 declare module '../../kernel/db/tables.ts' {
   interface Tables {
     cloud_balance_snapshots: BalanceSnapshotRow
-    cloud_invoices: WithDefaults<InvoiceRow, 'ingest_status' | 'ingest_count'>
+    cloud_invoices: WithDefaults<InvoiceRow, 'ingest_status' | 'ingest_count' | 'push_count'>
     /** `matched` is worked out by the database. */
     cloud_cost_lines: Omit<CostLineRow, 'matched'> & { matched: ColumnType<boolean, never, never> }
     cloud_line_assignments: LineAssignmentRow
