@@ -4,7 +4,9 @@ import type { ServiceClient } from './service-client.ts'
 import { paint, print, table } from './terminal.ts'
 
 export interface SweptKind {
+  sweep_id: string
   kind: string
+  finished_at: string | null
   status: 'running' | 'complete' | 'partial' | 'failed'
   pages: number
   seen: number
@@ -22,15 +24,15 @@ const POLL_MS = 500
 /** Fourteen kinds and the projects. */
 const RUNS_OF_A_SWEEP = 15
 
-export async function followSweep(client: ServiceClient, sweepId: string): Promise<void> {
+/** `sentAt`: when all jobs of the sweep had been sent. */
+export async function followSweep(client: ServiceClient, sweepId: string, sentAt: string): Promise<void> {
   const live = process.stdout.isTTY
   const started = Date.now()
   const told = new Set<string>()
   let drawn = 0
   for (;;) {
-    const { data: runs } = await client.get<{ data: SweptKind[] }>(
-      `/api/v1/inventory/sync-runs?limit=500&sweep_id=${sweepId}`,
-    )
+    const { data } = await client.get<{ data: SweptKind[] }>('/api/v1/inventory/sync-runs?limit=100')
+    const runs = runsOfSweep(data, sweepId, sentAt)
     const ended = runs.filter(run => run.status !== 'running')
     if (live) {
       if (drawn > 0) process.stdout.write(`\u001b[${drawn}A\u001b[0J`)
@@ -46,6 +48,20 @@ export async function followSweep(client: ServiceClient, sweepId: string): Promi
     if (ended.length === RUNS_OF_A_SWEEP) return conclude(ended)
     await new Promise(resolve => setTimeout(resolve, POLL_MS))
   }
+}
+
+/**
+ * A kind that another sweep had in hand when this one was sent is not swept twice: then it is that sweep's run which
+ * counts, for it ended after this one was asked for. The newest runs come first.
+ */
+export function runsOfSweep(newest: SweptKind[], sweepId: string, sentAt: string): SweptKind[] {
+  const byKind = new Map<string, SweptKind>()
+  const counts = ({ sweep_id, finished_at }: SweptKind) =>
+    sweep_id === sweepId || finished_at === null || finished_at >= sentAt
+  for (const run of newest.filter(counts)) {
+    if (!byKind.has(run.kind) || run.sweep_id === sweepId) byKind.set(run.kind, run)
+  }
+  return [...byKind.values()]
 }
 
 function draw(runs: SweptKind[], elapsedMs: number): string {

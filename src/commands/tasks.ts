@@ -62,7 +62,8 @@ async function runNow(client: ServiceClient, name: string, wait: boolean): Promi
       print(`${run.task}: ${paint(run.status === 'failed' ? 'red' : 'green', run.status)}`)
     shown = run.status
     // The sweep's task only sends its jobs; what they do is followed kind by kind.
-    if (run.status === 'completed' && run.task === 'resource_sync') return followSweep(client, run.id)
+    if (run.status === 'completed' && run.task === 'resource_sync')
+      return followSweep(client, run.id, run.finished_at!)
     if (run.status === 'completed' || run.status === 'skipped') return
     if (run.status === 'failed')
       throw new CommandError(`${run.task} failed: ${run.error ?? 'no reason was recorded'}`)

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fractionDone, runsOfSweep, type SweptKind } from '../../src/commands/sweep-progress.ts'
+
+const run = (sweep_id: string, kind: string, finished_at: string | null): SweptKind => ({
+  sweep_id,
+  kind,
+  finished_at,
+  status: finished_at === null ? 'running' : 'complete',
+  pages: 1,
+  seen: 50,
+  total: 100,
+  inserted: 0,
+  updated: 0,
+  struck: 0,
+  deleted: 0,
+  restored: 0,
+  held: 0,
+  error: null,
+})
+
+test('a kind that another sweep has in hand counts as swept when that one ends', () => {
+  const sentAt = '2026-11-15T12:00:10.000Z'
+  const newest = [
+    run('ours', 'volume', null),
+    run('other', 'droplet', '2026-11-15T12:00:11.000Z'),
+    run('ours', 'image', '2026-11-15T12:00:12.000Z'),
+    run('other', 'volume', '2026-11-15T12:00:09.000Z'),
+    run('other', 'image', '2026-11-15T12:00:11.000Z'),
+    run('other', 'vpc', '2026-11-15T12:00:09.000Z'),
+  ]
+  const shown = runsOfSweep(newest, 'ours', sentAt).map(({ kind, sweep_id }) => [kind, sweep_id])
+  assert.deepEqual(shown.sort(), [
+    ['droplet', 'other'],
+    ['image', 'ours'],
+    ['volume', 'ours'],
+  ])
+})
+
+test('how far a sweep is counts kinds that ended whole and the others by their rows', () => {
+  assert.equal(fractionDone([]), 0)
+  assert.equal(
+    fractionDone([run('ours', 'image', '2026-11-15T12:00:12.000Z'), run('ours', 'volume', null)]),
+    1.5 / 15,
+  )
+})
