@@ -16,7 +16,7 @@ import {
   windowFrom,
 } from './sweep-repository.ts'
 
-const RESOURCES_A_BATCH = 1_000
+const RESOURCES_A_BATCH = 500
 /** Sorts before every id there is. */
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
