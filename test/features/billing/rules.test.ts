@@ -275,7 +275,7 @@ test('short rows, blank lines, an older header and unknown columns are taken as 
 
 test('a bad file is refused with the line and the column that are wrong', async () => {
   for (const [what, file, says] of BAD_FILES)
-    for (const chunk of [7, 65_536])
+    for (const chunk of file.length < 10_000 ? [7, 65_536] : [65_536])
       await assert.rejects(linesOf(file, chunk), { name: 'InvoiceFileError', message: says }, what)
 })
 
