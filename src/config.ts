@@ -88,6 +88,7 @@ export const variables = {
   FINANCE_JWT_SECRET: optionalSecret(
     check.secret,
     'signs tokens sent to finance; none: the first `JWT_SECRET`',
+    check.SECRET_BYTES,
   ),
   PLATFORM_TENANT_ID: withDefault('platform', check.text, 'the platform-admin tenant'),
   RATE_LIMIT_PER_MINUTE: withDefault(

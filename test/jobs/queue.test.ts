@@ -76,6 +76,14 @@ test('of jobs with one key at most one is queued or running', async t => {
   assert.ok(await send('a'))
   assert.equal(await send('a'), null)
   assert.ok(await send('b'))
+  const many = ['a', 'b', 'c', 'c', 'd'].map(key => ({ payload: { n: 1 }, key }))
+  await transaction(ctx.db, tx => ctx.jobs.sendAll(tx, probe(), many))
+  const { rows } = await sql<{ key: string }>`
+    select singleton_key as key from pgboss.job where name = 'cloud_sync_fast' order by key`.execute(ctx.db)
+  assert.deepEqual(
+    rows.map(row => row.key),
+    ['probe:a', 'probe:b', 'probe:c', 'probe:d'],
+  )
 })
 
 test('each queue runs as many jobs at a time as it is allowed, and no more', async t => {
