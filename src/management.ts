@@ -2,6 +2,9 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Context } from './context.ts'
 import { countToPush } from './features/billing/index.ts'
+import { countOpenDrift } from './features/drift/index.ts'
+import { inventoryAges } from './features/inventory/index.ts'
+import { countUnderWay } from './features/sagas/index.ts'
 
 export interface ManagementOptions {
   ctx: Context
@@ -45,7 +48,7 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
 const nothing = () => undefined
 
 /** Gauges that are read when they are asked for. */
-async function collect({ engine, db, jobs, finance, metrics, log }: Context): Promise<void> {
+async function collect({ engine, db, jobs, finance, clock, metrics, log }: Context): Promise<void> {
   for (const [state, count] of Object.entries(engine.pool() ?? {}))
     metrics.poolConnections.set({ state }, count)
   try {
@@ -60,9 +63,13 @@ async function collect({ engine, db, jobs, finance, metrics, log }: Context): Pr
       metrics.queueJobs.set({ queue, state: 'failed' }, failed)
     }
     if (finance) metrics.invoicesToPush.set(await countToPush(db))
+    metrics.openDrift.set(await countOpenDrift(db))
+    for (const { status, count } of await countUnderWay(db)) metrics.sagasUnderWay.set({ status }, count)
+    for (const { kind, seconds } of await inventoryAges(db, clock.now().toISOString()))
+      metrics.inventoryAge.set({ kind }, seconds)
   } catch (error) {
     // The rest of the metrics matter most when the database is away.
-    log.warn({ err: error }, 'queue depths could not be read')
+    log.warn({ err: error }, 'gauges that come from the database could not be read')
   }
 }
 

@@ -43,6 +43,23 @@ export function createMetrics() {
       labelNames: ['task'],
       registers,
     }),
+    inventoryAge: new Gauge({
+      name: 'cloudops_inventory_age_seconds',
+      help: 'How long ago a kind was last swept whole.',
+      labelNames: ['kind'],
+      registers,
+    }),
+    openDrift: new Gauge({
+      name: 'cloudops_open_drift',
+      help: 'Drift that waits for an operator.',
+      registers,
+    }),
+    sagasUnderWay: new Gauge({
+      name: 'cloudops_sagas_under_way',
+      help: 'Runs of workflows by status (pending, running, compensating).',
+      labelNames: ['status'],
+      registers,
+    }),
     sagaRuns: new Counter({
       name: 'cloudops_saga_runs_total',
       help: 'Runs of workflows that ended in this process, by kind and outcome (completed, rolled_back, failed).',

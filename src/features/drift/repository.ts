@@ -135,3 +135,13 @@ export async function adoptLiveValue(
     from accepted d join cloud_resources r on r.id = d.resource_id cross join adopted a`.execute(tx)
   return rows[0]
 }
+
+/** By the index on the status. */
+export async function countOpen(executor: Executor): Promise<number> {
+  const { count } = await executor
+    .selectFrom('cloud_drift')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('status', '=', 'open')
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}

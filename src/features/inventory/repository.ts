@@ -1,4 +1,5 @@
 // Reads of the inventory. The database makes the JSON: attributes go from its page to the wire without being parsed.
+import { sql } from 'kysely'
 import type { Engine } from '../../kernel/db/engine.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
@@ -186,4 +187,13 @@ export async function freshness(engine: Engine, kind?: string): Promise<string> 
     from sync_freshness where kind <> 'project' and ($1::text is null or kind = $1)`
   const rows = await engine.read<{ json: string }>({ name: 'inventory_freshness', text }, [kind ?? null])
   return rows[0]!.json
+}
+
+/** How long ago each kind was last swept whole. */
+export async function ages(executor: Executor, now: string): Promise<{ kind: string; seconds: number }[]> {
+  const { rows } = await sql<{ kind: string; seconds: number }>`
+    select kind, extract(epoch from ${now}::timestamptz - complete_at)::float8 as seconds from sync_freshness`.execute(
+    executor,
+  )
+  return rows
 }

@@ -109,3 +109,12 @@ export function listRuns(
   const text = `select r.id, ${RUN_JSON})::text as json from saga_runs r ${conditions} order by r.id desc limit $1`
   return engine.read({ name: `saga_runs:${used.join(',')}`, text }, values)
 }
+
+/** By status; few rows, whatever the history. */
+export async function countUnderWay(executor: Executor): Promise<{ status: RunStatus; count: number }[]> {
+  const { rows } = await sql<{ status: RunStatus; count: number }>`
+    select s.status, count(r.id)::int as count from unnest(array['pending', 'running', 'compensating']) as s (status)
+    left join saga_runs r on r.status = s.status and r.status in ('pending', 'running', 'compensating')
+    group by s.status`.execute(executor)
+  return rows
+}
