@@ -237,7 +237,8 @@ test('a plan’s cap holds: included, addons, overage up to the hard cap; beyond
   const overage = { overage_unit: 'hour', overage_price_cents: 2 }
   const extra = await addon(bundle, { resource_kind: 'droplet', qty: 1 })
   const cases: [string, object[], unknown[], number][] = [
-    ['included alone', item({ hard_cap_qty: 5 }), [], 1],
+    ['included alone', item({}), [], 1],
+    ['a cap without overage terms', item({ hard_cap_qty: 2 }), [], 2],
     ['with addons', item({}), [{ code: extra, quantity: 2 }], 3],
     ['overage up to the cap', item({ ...overage, hard_cap_qty: 2 }), [], 2],
     ['addons beyond the cap', item({ ...overage, hard_cap_qty: 1 }), [extra], 2],
