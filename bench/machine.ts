@@ -24,6 +24,7 @@ export async function surroundings(server: string): Promise<Surroundings> {
       postgresql: row?.server_version ?? 'unknown',
       fastify: packageVersion('fastify'),
       pg: packageVersion('pg'),
+      'dbos-sdk': packageVersion('@dbos-inc/dbos-sdk'),
     },
   }
 }

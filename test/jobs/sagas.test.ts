@@ -339,6 +339,32 @@ test('a run cancelled before it began runs no step', async t => {
   assert.deepEqual(ran.error, { step_idx: 0, step: 'a', reason: 'cancelled by ada' })
 })
 
+test('a process drives no more than 32 runs at once, and the others wait their turn', async t => {
+  let running = 0
+  let most = 0
+  const full = Promise.withResolvers<void>()
+  const go = Promise.withResolvers<void>()
+  const kinds = [
+    kindOf('many', [
+      step('a', [], {
+        execute: async () => {
+          most = Math.max(most, ++running)
+          if (running > 16) full.resolve()
+          await go.promise
+          running--
+          return { ok: true }
+        },
+      }),
+    ]),
+  ]
+  const bundle = await setup(t, { worker: true, sagaKinds: () => kinds })
+  const runs = await Promise.all(Array.from({ length: 40 }, () => start(bundle, 'many')))
+  await full.promise
+  go.resolve()
+  for (const { id } of runs) assert.equal((await ended(bundle, id)).status, 'completed')
+  assert.ok(most > 16 && most <= 32, `${most} at once`)
+})
+
 test('a process that is told to stop finishes the step in hand, and another goes on with the next without undoing anything', async t => {
   const journal: Journal = []
   const held = gate()

@@ -23,7 +23,7 @@ interface Asked {
   done: PromiseWithResolvers<void>
 }
 
-export function createDriver(kernel: Kernel, registry: Registry, beatMs = BEAT_MS): Driver {
+export function createDriver(kernel: Kernel, registry: Registry): Driver {
   const { engine, db, jobs, log } = kernel
   /** By their claims. */
   const held = new Map<string, { id: string; lost: AbortController }>()
@@ -53,7 +53,7 @@ export function createDriver(kernel: Kernel, registry: Registry, beatMs = BEAT_M
     const { id, claim } = run
     const lost = new AbortController()
     held.set(claim, { id, lost })
-    timer ??= setInterval(beatAll, beatMs).unref()
+    timer ??= setInterval(beatAll, BEAT_MS).unref()
     try {
       await driveRun(kernel, registry, run, AbortSignal.any([lost.signal, jobs.ending]))
     } finally {
