@@ -84,7 +84,8 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) => parseStrictJson(body),
+    // Many clients say that their body is JSON when they send none.
+    async (_request: unknown, body: Buffer) => (body.length === 0 ? null : parseStrictJson(body)),
   )
 
   await app.register(cookie, { secret: sessionKey(config.SECRET_KEY, config.SESSION_SIGNING_SALT) })

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { alike } from '../../src/features/drift/compare.ts'
+import { COLUMNS } from '../../src/features/drift/live-value.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { desire, drifts, droplet, loseAll, sweepDrift, toldOf } from '../support/drift.ts'
 import { eventually } from '../support/eventually.ts'
@@ -128,7 +130,8 @@ test('for any specs and live values the sweep opens what the loose comparison te
     attrs: fc.dictionary(fc.constantFrom('one', 'two', 'region', '__proto__'), value),
   })
   const spec = fc.dictionary(field, value, { maxKeys: 6 })
-  const cases = fc.sample(fc.record({ live, spec }), 400)
+  const seed = Date.now() % 2 ** 31
+  const cases = fc.sample(fc.record({ live, spec }), { numRuns: 400, seed })
   await see(
     bundle,
     'droplet',
@@ -167,7 +170,8 @@ test('for any specs and live values the sweep opens what the loose comparison te
     .innerJoin('cloud_resources as r', 'r.id', 'resource_id')
     .select(['r.provider_id', 'field'])
     .execute()
-  assert.deepEqual(open.map(({ provider_id, field }) => `${provider_id} ${field}`).sort(), expected.sort())
+  const found = open.map(({ provider_id, field }) => `${provider_id} ${field}`)
+  assert.deepEqual(found.sort(), expected.sort(), `seed ${seed}`)
   assert.ok(expected.length > 100 && expected.length < 2_000)
 })
 
@@ -216,10 +220,10 @@ test('an ignored mismatch is listed but not open and not told; it opens when its
     name: 'web',
     attrs: { size_slug: 'a', size_gb: 1 },
   })
-  const spec = { name: 'x', size_slug: 'b', size_gb: 2 }
+  const spec = { name: 'x', size_slug: 'b', size_gb: 2, 'odd\\%_*': 1 }
   for (const id of [first, second]) await desire(bundle, id, spec)
   await sweepDrift(bundle)
-  assert.equal((await drifts(bundle)).length, 6)
+  assert.equal((await drifts(bundle)).length, 8)
 
   const rule = async (body: object) => {
     const made = await bundle.call('POST', '/api/v1/drift/ignore-rules', {
@@ -234,26 +238,30 @@ test('an ignored mismatch is listed but not open and not told; it opens when its
   await rule({ kind: 'volume', field: '*' })
   await rule({ field: '%' })
   await rule({ field: '_ame' })
+  await rule({ field: 'od*\\%_*' })
 
   // What was open and is covered now goes stale; what else is open stays as it is.
-  assert.deepEqual(await sweepDrift(bundle), { open: 3, told: 0, ignored: 3, stale: 3 })
+  assert.deepEqual(await sweepDrift(bundle), { open: 3, told: 0, ignored: 5, stale: 5 })
   const ignored = await drifts(bundle, '?ignored=true')
-  assert.deepEqual(fieldsOf(ignored), ['name', 'size_slug', 'size_slug'])
+  assert.deepEqual(fieldsOf(ignored), ['name', 'odd\\%_*', 'odd\\%_*', 'size_slug', 'size_slug'])
   assert.deepEqual(new Set(ignored.map(row => row.status)), new Set(['ignored']))
-  assert.deepEqual(fieldsOf(await drifts(bundle, `?ignored=true&resource_id=${second}`)), ['size_slug'])
+  assert.deepEqual(fieldsOf(await drifts(bundle, `?ignored=true&resource_id=${second}`)), [
+    'odd\\%_*',
+    'size_slug',
+  ])
   assert.equal((await drifts(bundle, '?ignored=true&kind=volume')).length, 0)
-  assert.equal((await toldOf(bundle, first)).length, 3)
+  assert.equal((await toldOf(bundle, first)).length, 4)
   const [{ id }] = ignored
   assert.equal((await bundle.call('GET', `/api/v1/drift/${id}`)).body.data.status, 'ignored')
   const refused = await bundle.call('POST', `/api/v1/drift/${id}/accept`)
   assert.deepEqual([refused.status, refused.body.code], [409, 'drift_not_open'])
 
   // An hour later the rule on the name has expired.
-  assert.deepEqual(await sweepDrift(bundle), { open: 4, told: 1, ignored: 2, stale: 0 })
+  assert.deepEqual(await sweepDrift(bundle), { open: 4, told: 1, ignored: 4, stale: 0 })
   assert.equal((await bundle.call('DELETE', `/api/v1/drift/ignore-rules/${sizes}`)).status, 204)
+  assert.equal((await drifts(bundle, '?ignored=true')).length, 4)
+  assert.deepEqual(await sweepDrift(bundle), { open: 6, told: 2, ignored: 2, stale: 0 })
   assert.equal((await drifts(bundle, '?ignored=true')).length, 2)
-  assert.deepEqual(await sweepDrift(bundle), { open: 6, told: 2, ignored: 0, stale: 0 })
-  assert.equal((await drifts(bundle, '?ignored=true')).length, 0)
 })
 
 test('the task drift_detection sweeps, hourly at minute 20, and may run while a sync writes', async t => {
@@ -272,6 +280,15 @@ test('the task drift_detection sweeps, hourly at minute 20, and may run while a 
   })
   assert.deepEqual(fieldsOf(await drifts(bundle)), ['name'])
   assert.match(bundle.logged(), /"open":1,"told":1,"ignored":0,"stale":0.*drift swept/)
+})
+
+test('what is looked for among a resource’s columns is never checked as an attribute', async t => {
+  const { ctx } = await setup(t)
+  const { rows } = await sql<{ field: string }>`
+    select field from unnest(${[...COLUMNS]}::text[]) as field where drift_check(field, '"x"') = 'attribute'`.execute(
+    ctx.db,
+  )
+  assert.deepEqual(rows, [])
 })
 
 test('one open row for a field of a resource, by the database itself', async t => {

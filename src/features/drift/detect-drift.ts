@@ -16,13 +16,14 @@ import {
   windowFrom,
 } from './sweep-repository.ts'
 
-const RESOURCES_A_BATCH = 1_000
+const RESOURCES_A_BATCH = 500
 /** Sorts before every id there is. */
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 export interface Swept {
-  /** Mismatches that are open now, of those which were already and of those which are new or changed. */
+  /** Mismatches that are open now. */
   open: number
+  /** Of those: newly open, or with another live value than before. */
   told: number
   ignored: number
   /** Closed, because they match again. */
@@ -60,17 +61,18 @@ async function look(
     .filter(({ standing, resource_id }) => standing || differing.has(resource_id))
     .map(idOf)
   if (concerned.length === 0) return
-  await transaction(db, async tx => {
+  const recorded = await transaction(db, async tx => {
     await lockDesiredStates(tx, concerned)
     // Again, now that no accept can come between.
     const found = await mismatchesOf(tx, concerned)
-    const { told, open, ignored, stale } = await recordMismatches(tx, mark, concerned, found)
-    await recordDriftEvents(tx, mark, told)
-    swept.told += told.length
-    swept.open += open
-    swept.ignored += ignored
-    swept.stale += stale
+    const outcome = await recordMismatches(tx, mark, concerned, found)
+    await recordDriftEvents(tx, mark, outcome.told)
+    return outcome
   })
+  swept.open += recorded.open
+  swept.told += recorded.told.length
+  swept.ignored += recorded.ignored
+  swept.stale += recorded.stale
 }
 
 const idOf = ({ resource_id }: { resource_id: string }) => resource_id

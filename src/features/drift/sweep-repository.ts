@@ -5,7 +5,7 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import type { DriftSeen } from '../inventory/index.ts'
 import { liveValue } from './live-value.ts'
 
-const ROWS_A_WINDOW = 250_000
+const ROWS_A_WINDOW = 50_000
 
 /** Desired states from one resource id to the next; no end: to the last. */
 export interface Window {
