@@ -68,22 +68,26 @@ export async function chaosSagas(owner: Owner, options: ChaosOptions): Promise<C
   const deployments = await makeDeployments(api, runs)
   say(`${many} workers, ${deployments.length} deployments`)
 
-  // Asking goes its own way, so that workers die at any point of a run.
+  // Asking goes its own way, so that workers die at any point of a run, but not ahead of the kills: the last of them must
+  // meet runs, too.
   let asked = 0
+  let killed = 0
   const ask = async () => {
     for (; asked < runs; asked++) {
       const id = deployments[asked % deployments.length]
       await post(api, `/api/v1/deployments/${id}/provision`, { ...ORDER, name: `chaos-${asked}` })
-      await pause(((betweenKillsMs * kills) / runs) * 2 * random())
+      await pause(((betweenKillsMs * kills) / runs) * 1.6 * random())
+      while (killed < kills && asked > ((killed + 1.5) * runs) / kills) await pause(50)
     }
   }
   const asking = ask()
-  for (let kill = 1; kill <= kills; kill++) {
+  while (killed < kills) {
     await pause(betweenKillsMs * (0.2 + 1.6 * random()))
     const victim = Math.floor(random() * many)
     await workers[victim]!.kill()
     workers[victim] = await startWorker()
-    if (kill % 10 === 0 || kill === kills) say(`${kill} kills, ${asked} runs asked for`)
+    killed++
+    if (killed % 10 === 0 || killed === kills) say(`${killed} kills, ${asked} runs asked for`)
   }
   await asking
   const lastKill = performance.now()
