@@ -13,7 +13,9 @@ interface Step {
 const lanes: Step[][] = [
   [{ shared: true, files: ['test/{api,architecture,kernel}/*.test.ts'] }],
   [{ shared: true, files: ['test/{features,integrations,jobs,races,sandbox}/**/*.test.ts'] }],
-  [{ shared: false, files: ['test/{process,scenarios}/*.test.ts'] }],
+  [{ shared: false, files: ['test/process/*.test.ts'] }],
+  // These wait more than they work.
+  [{ shared: false, files: ['test/scenarios/*.test.ts'] }],
 ]
 
 const chosen = process.argv.slice(2)

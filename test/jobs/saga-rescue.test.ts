@@ -1,5 +1,5 @@
 // What becomes of a run whose worker died. The dead worker is played by the test: it takes a run as a worker does, and
-// then does nothing more. (A process that is killed for real: test/process/saga-kill.test.ts.)
+// then does nothing more. (A process that is killed for real: test/scenarios/saga-kill.test.ts.)
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'

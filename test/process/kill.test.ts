@@ -8,8 +8,8 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { preparedFolder, type Service, startService, temporaryFolder } from '../support/process.ts'
 
-/** Twenty were run by hand; four keep `npm test` short. */
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 2)
+/** Twenty were run by hand; one keeps `npm test` short. */
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? 1)
 const task = '/api/v1/admin/scheduled_tasks/housekeeping'
 
 test('killed in the middle of writes it starts again each time, and nothing acknowledged is lost', async t => {
