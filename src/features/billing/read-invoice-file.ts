@@ -1,24 +1,31 @@
-// An invoice's file, read as a stream: however long it is, only a batch of its lines is held. The first thing that is
-// wrong with it ends the reading, with the line it is on.
+// An invoice's file, read as a stream: each line is handed on as it is found, and none is held. The first thing that is
+// wrong with the file ends the reading, with the line it is on.
 import { once } from 'node:events'
 import { CsvError, type Parser, parse } from 'csv-parse'
 import { type Columns, columnsOf } from './invoice-columns.ts'
 import { InvoiceFileError } from './invoice-file-error.ts'
 import { type InvoiceLine, readInvoiceLine } from './invoice-line.ts'
 
-export interface LineBatch {
-  currency: string
-  lines: InvoiceLine[]
-}
-
-const LINES_A_BATCH = 2_000
 /** A quote that is never closed would otherwise make the rest of the file one field. */
 const LONGEST_RECORD = 256 * 1024
 
-/** At least one batch, which may be empty. */
-export async function* readInvoiceFile(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<LineBatch> {
+/** What is read of a file; the currency is known once the first line is. */
+export interface Reading {
+  currency: string
+  lines: number
+}
+
+/**
+ * Yields after each chunk of the file, so that the caller may do something with what it was handed. (Lines that were
+ * collected here and handed on together would outlive the collector's notion of young objects: with a million of them
+ * that is a hundred megabytes.)
+ */
+export async function* readInvoiceFile(
+  bytes: AsyncIterable<Uint8Array>,
+  each: (line: InvoiceLine) => void,
+): AsyncGenerator<Reading> {
   let columns: Columns | undefined
-  let lines: InvoiceLine[] = []
+  const reading: Reading = { currency: '', lines: 0 }
   const place = lineCounter()
   const parser = parse({
     bom: true,
@@ -29,25 +36,24 @@ export async function* readInvoiceFile(bytes: AsyncIterable<Uint8Array>): AsyncG
     // Called for each record as it is found, which costs less than a stream of records does. Nothing is passed on.
     on_record: (record: string[]) => {
       const line = place.of(record, parser.info.lines)
-      if (columns) lines.push(readInvoiceLine(record, columns, line))
-      else columns = columnsOf(record)
+      if (columns) {
+        each(readInvoiceLine(record, columns, line))
+        reading.lines += 1
+      } else {
+        columns = columnsOf(record)
+        reading.currency = columns.currency
+      }
       return null
     },
   })
   // Each failure also comes back from the write or the end that met it.
   parser.on('error', () => {})
-  const take = (): LineBatch => {
-    const batch = { currency: columns!.currency, lines }
-    lines = []
-    return batch
-  }
-
   const utf8 = new TextDecoder('utf-8', { fatal: true })
   try {
     for await (const chunk of bytes) {
       refuseWhatIsNoText(utf8, chunk, parser.info.lines)
       await write(parser, chunk)
-      if (lines.length >= LINES_A_BATCH) yield take()
+      yield reading
     }
     refuseWhatIsNoText(utf8, undefined, parser.info.lines)
     await end(parser)
@@ -57,7 +63,7 @@ export async function* readInvoiceFile(bytes: AsyncIterable<Uint8Array>): AsyncG
     parser.destroy()
   }
   if (!columns) throw new InvoiceFileError('the file is empty')
-  yield take()
+  yield reading
 }
 
 /**

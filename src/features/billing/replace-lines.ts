@@ -7,13 +7,16 @@ import type { BillingKernel } from './billing-kernel.ts'
 import type { InvoiceFile } from './download-invoice.ts'
 import { handAssigned } from './hand-assigned.ts'
 import { InvoiceFileError } from './invoice-file-error.ts'
-import { contentOf } from './invoice-line.ts'
-import { linesInsert } from './line-insert.ts'
+import { contentOf, type InvoiceLine } from './invoice-line.ts'
+import { LineBatch } from './line-batch.ts'
 import { type AssignedLine, assignLines, deleteLines, listAssignments } from './line-repository.ts'
-import { readInvoiceFile } from './read-invoice-file.ts'
+import { type Reading, readInvoiceFile } from './read-invoice-file.ts'
 import { finishIngest, lockInvoice } from './repository.ts'
 import { requestPush } from './request-push.ts'
 import type { InvoiceRow } from './tables.ts'
+
+/** Enough for a statement's own cost not to matter, few enough to die young. */
+const LINES_A_BATCH = 1_000
 
 export async function replaceLines(
   tx: Executor,
@@ -29,33 +32,36 @@ export async function replaceLines(
   const assignmentOf = handAssigned(await listAssignments(tx, invoice.id))
   const byHand: AssignedLine[] = []
   const content = createHash('sha256')
-  let currency = invoice.currency
-  let lineCount = 0
+  const batch = new LineBatch()
+  const take = (line: InvoiceLine) => {
+    const id = newId()
+    content.update(contentOf(line))
+    const assignment = assignmentOf(line)
+    if (assignment) byHand.push({ id, ...assignment })
+    batch.add(id, line)
+  }
   let writing: Promise<unknown> = Promise.resolve()
+  const write = async (currency: string) => {
+    const insert = batch.take(invoice, currency)
+    await writing
+    writing = insert.execute(tx)
+    // Its failure is met by whoever waits for it next.
+    writing.catch(() => {})
+  }
+  let read: Reading | undefined
   try {
-    for await (const batch of readInvoiceFile(file.open())) {
+    for await (read of readInvoiceFile(file.open(), take)) {
       signal.throwIfAborted()
-      currency = batch.currency
-      if (batch.lines.length === 0) continue
-      lineCount += batch.lines.length
-      const lines = batch.lines.map(line => ({ id: newId(), ...line }))
-      for (const line of lines) {
-        content.update(contentOf(line))
-        const assignment = assignmentOf(line)
-        if (assignment) byHand.push({ id: line.id, ...assignment })
-      }
-      const insert = linesInsert(invoice, currency, lines)
-      await writing
-      writing = insert.execute(tx)
-      // Its failure is met at the next turn, or below.
-      writing.catch(() => {})
+      if (batch.size >= LINES_A_BATCH) await write(read.currency)
     }
+    if (read && batch.size > 0) await write(read.currency)
     await writing
   } finally {
     // Nothing may be under way on this connection when the transaction is rolled back.
     await writing.catch(() => {})
   }
-  if (lineCount === 0 && Number(invoice.amount) !== 0)
+  const { currency, lines } = read!
+  if (lines === 0 && Number(invoice.amount) !== 0)
     throw new InvoiceFileError(`there are no lines, though the invoice is over ${invoice.amount}`)
   await assignLines(tx, byHand)
   await finishIngest(tx, invoice.id, {

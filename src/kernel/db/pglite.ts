@@ -65,7 +65,7 @@ export async function openPglite({ dataDir, dump }: PgliteOptions): Promise<Engi
 function withParsers(pglite: PGlite): ConstructorParameters<typeof PGliteDialect>[0]['pglite'] & object {
   const reading = <T extends { query: PGlite['query'] }>(on: T) => ({
     query: <R>(text: string, values?: unknown[], options?: object) =>
-      on.query<R>(text, values as unknown[], { ...options, parsers }),
+      on.query<R>(text, values?.map(written), { ...options, parsers }),
   })
   return {
     ...reading(pglite),
@@ -83,3 +83,12 @@ function withParsers(pglite: PGlite): ConstructorParameters<typeof PGliteDialect
     },
   }
 }
+
+/** A value may write itself; node-postgres knows that too. */
+const written = (value: unknown): unknown =>
+  typeof value === 'object' &&
+  value !== null &&
+  'toPostgres' in value &&
+  typeof value.toPostgres === 'function'
+    ? value.toPostgres()
+    : value

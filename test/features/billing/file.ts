@@ -1,4 +1,5 @@
 // Invoice files for tests: the provider's nine columns, written in whatever way a test asks for.
+import type { InvoiceLine } from '../../../src/features/billing/invoice-line.ts'
 import { readInvoiceFile } from '../../../src/features/billing/read-invoice-file.ts'
 
 export const HEADER = [
@@ -45,12 +46,9 @@ export async function linesOf(text: string | Uint8Array, chunk = 65_536) {
   const chunks = async function* () {
     for (let from = 0; from < bytes.length; from += chunk) yield bytes.subarray(from, from + chunk)
   }
-  const lines = []
+  const lines: InvoiceLine[] = []
   let currency = ''
-  for await (const batch of readInvoiceFile(chunks())) {
-    lines.push(...batch.lines)
-    currency = batch.currency
-  }
+  for await (const reading of readInvoiceFile(chunks(), line => lines.push(line))) currency = reading.currency
   return { currency, lines }
 }
 
