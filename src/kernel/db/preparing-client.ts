@@ -8,8 +8,9 @@ const MOST = 50
 const names = new Map<string, string>()
 
 function nameOf(text: unknown, values: unknown): string | undefined {
-  if (typeof text !== 'string' || !Array.isArray(values) || !text.includes('INSERT INTO pgboss.job'))
-    return undefined
+  // What comes without values may be several commands in one text, which cannot be prepared: the queue's own upkeep is.
+  if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0) return undefined
+  if (!text.includes('INSERT INTO pgboss.job')) return undefined
   const known = names.get(text)
   if (known !== undefined || names.size >= MOST) return known
   const name = `queue_insert_${names.size + 1}`
