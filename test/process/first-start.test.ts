@@ -49,7 +49,7 @@ test('the command line lists the tasks of the running service and runs one', asy
     runCommand(['tasks', 'run', 'nothing'], client),
   ])
   assert.equal(list.code, 0, list.stderr)
-  assert.match(list.stdout, /^NAME .*\nhousekeeping +41 3 \* \* \* +metering /)
+  assert.match(list.stdout, /^NAME .*\n(.+\n)*housekeeping +41 3 \* \* \* +metering /)
   assert.ok(!list.stdout.includes(COLOUR))
   assert.equal(run.code, 0, run.stderr)
   assert.match(run.stdout, /^housekeeping: queued \(run [0-9a-f-]{36}\)\n(.*\n)*housekeeping: completed\n$/)
