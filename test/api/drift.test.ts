@@ -89,7 +89,10 @@ test('accepting takes the live value as it is now, bumps the version once, and c
   // The live value has moved since the sweep.
   await droplet(bundle, { provider_id: '1', name: 'web', attrs: { size: 'c' } })
   const token = await bundle.tokens.admin({ sub: 'grace' })
-  const { status, body, text } = await bundle.call('POST', `/api/v1/drift/${idOf('size')}/accept`, { token })
+  // Many clients name a type for the body they do not send.
+  const headers = { 'content-type': 'application/json' }
+  const path = `/api/v1/drift/${idOf('size')}/accept`
+  const { status, body, text } = await bundle.call('POST', path, { token, headers })
   assert.equal(status, 200, text)
   const { desired, actual, resolved_at, resolved_by, spec_version } = body.data
   assert.deepEqual(
