@@ -10,10 +10,16 @@ interface Step {
   shared: boolean
 }
 
+/** Tests of processes on PostgreSQL; the others of that folder bring an embedded database along, whatever the run. */
+const onPostgres = ['chaos-sagas', 'database-away', 'finance-push', 'many-nodes', 'reference-page']
+const processes = process.env.TEST_DATABASE_URL
+  ? onPostgres.map(name => `test/process/${name}.test.ts`)
+  : ['test/process/*.test.ts']
+
 const lanes: Step[][] = [
   [{ shared: true, files: ['test/{api,architecture,kernel}/*.test.ts'] }],
   [{ shared: true, files: ['test/{features,integrations,jobs,races,sandbox}/**/*.test.ts'] }],
-  [{ shared: false, files: ['test/process/*.test.ts'] }],
+  [{ shared: false, files: processes }],
   // These wait more than they work.
   [{ shared: false, files: ['test/scenarios/*.test.ts'] }],
 ]
