@@ -1,7 +1,9 @@
 // The saga table of the specification, row by row: over HTTP, through the real queue.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createDriver } from '../../src/features/sagas/driver.ts'
 import type { SagaState } from '../../src/features/sagas/index.ts'
+import { registryOf } from '../../src/features/sagas/registry.ts'
 import { anotherWorker } from '../support/another-worker.ts'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -393,4 +395,19 @@ test('a process that is told to stop finishes the step in hand, and another goes
   assert.equal(ran.status, 'completed')
   assert.deepEqual(journal, ['execute a', 'execute b'])
   assert.deepEqual(ran.context, { a: 1, b: true })
+})
+
+test('a run that the queue brings to a process which is stopping is left for another', async t => {
+  const journal: Journal = []
+  const kinds = [kindOf('brought', [step('a', journal)])]
+  const bundle = await setup(t, { sagaKinds: () => kinds })
+  const { id } = await start(bundle, 'brought')
+  // As the last batch of a queue that is being stopped.
+  const leaving = { ...bundle.ctx, jobs: { ...bundle.ctx.jobs, leaving: AbortSignal.abort() } }
+  await createDriver(leaving, registryOf(kinds)).take(id)
+  const left = await show(bundle, id)
+  assert.deepEqual([left.status, left.steps, journal], ['pending', [], []])
+  await anotherWorker(t, bundle)
+  assert.equal((await ended(bundle, id)).status, 'completed')
+  assert.deepEqual(journal, ['execute a'])
 })

@@ -72,6 +72,14 @@ export async function claimRuns(executor: Executor, ids: string[], claims: strin
   return rows
 }
 
+/** Names the job that shall bring a worker to the run; false when somebody drives it, or it has ended. */
+export async function awaitJob(executor: Executor, id: string, jobId: string): Promise<boolean> {
+  const { numAffectedRows } =
+    await sql`update saga_runs set job_id = ${jobId}, heartbeat_at = clock_timestamp()
+    where id = ${id} and claim is null and finished_at is null`.execute(executor)
+  return numAffectedRows === 1n
+}
+
 // The first four parameters of every write; the runner's own follow.
 const HELD = `id = $1::uuid and claim = $2::uuid`
 const WRITTEN = `last_write = $3::uuid, job_id = coalesce($4::uuid, job_id), heartbeat_at = clock_timestamp()`

@@ -1,14 +1,17 @@
 // The runs this process drives: how it comes by them, how it says that it lives, and how it learns that a run is no longer
 // its own. A job only brings a run here; the run is driven in the background, and outlives the job.
 import { randomUUID } from 'node:crypto'
+import { transaction } from '../../kernel/db/transaction.ts'
+import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { QUEUES } from '../../kernel/queue/queues.ts'
-import { beat, type Claimed, claimRuns } from './drive-repository.ts'
+import { awaitJob, beat, type Claimed, claimRuns } from './drive-repository.ts'
 import { driveRun, LostRunError } from './drive-run.ts'
 import type { Registry } from './registry.ts'
+import { sendRun } from './saga-job.ts'
 
 export interface Driver {
-  /** Takes the run, if nobody has it and it has not ended. Resolves when there is room for another batch of jobs. */
+  /** Takes the run, if nobody has it, it has not ended and this process is not stopping. Resolves when there is room for another batch of jobs. */
   take(id: string): Promise<void>
 }
 
@@ -93,8 +96,17 @@ export function createDriver(kernel: Kernel, registry: Registry): Driver {
   }
   jobs.leaving.addEventListener('abort', letWaitingGo, { once: true })
 
+  /** The queue may bring one more batch after it was told to stop, even runs that this process has just put down. */
+  async function handOn(id: string): Promise<void> {
+    const jobId = newId()
+    await transaction(db, async tx => {
+      if (await awaitJob(tx, id, jobId)) await sendRun(kernel, tx, id, jobId)
+    })
+  }
+
   return {
     async take(id) {
+      if (jobs.leaving.aborted) return handOn(id)
       const done = Promise.withResolvers<void>()
       if (asked.push({ id, claim: randomUUID(), done }) === 1) queueMicrotask(claimAll)
       await done.promise
