@@ -1,38 +1,31 @@
 // The command line: `cloudops COMMAND`. Exit codes: 0 done, 1 failed, 2 the call's words are off.
 import { parseArgs } from 'node:util'
-import { call } from './commands/call.ts'
-import { catalog } from './commands/catalog.ts'
 import { type Command, CommandError, EXIT } from './commands/command.ts'
-import { config } from './commands/config.ts'
-import { migrate } from './commands/migrate.ts'
-import { sagas } from './commands/sagas.ts'
-import { sandbox } from './commands/sandbox.ts'
-import { api, serve, worker } from './commands/serve.ts'
-import { tasks } from './commands/tasks.ts'
 import { paint, print } from './commands/terminal.ts'
-import { token } from './commands/token.ts'
 import { ConfigError } from './config.ts'
 import { FolderLockedError } from './kernel/db/folder-lock.ts'
 import { VERSION } from './version.ts'
 
-const commands: Record<string, Command> = {
-  serve,
-  api,
-  worker,
-  migrate,
-  config,
-  token,
-  call,
-  tasks,
-  catalog,
-  sagas,
-  sandbox,
+// Each is loaded when it is called: most call the running service, and need not wait for the parts it is made of.
+const commands: Record<string, () => Promise<Command>> = {
+  serve: async () => (await import('./commands/serve.ts')).serve,
+  api: async () => (await import('./commands/serve.ts')).api,
+  worker: async () => (await import('./commands/serve.ts')).worker,
+  migrate: async () => (await import('./commands/migrate.ts')).migrate,
+  config: async () => (await import('./commands/config.ts')).config,
+  token: async () => (await import('./commands/token.ts')).token,
+  call: async () => (await import('./commands/call.ts')).call,
+  tasks: async () => (await import('./commands/tasks.ts')).tasks,
+  catalog: async () => (await import('./commands/catalog.ts')).catalog,
+  sagas: async () => (await import('./commands/sagas.ts')).sagas,
+  sandbox: async () => (await import('./commands/sandbox.ts')).sandbox,
 }
 
 async function main([name, ...rest]: string[]): Promise<void> {
-  if (name === undefined || name === 'help' || name === '--help' || name === '-h') return print(overview())
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h')
+    return print(await overview())
   if (name === '--version' || name === '-v') return print(VERSION)
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  const command = Object.hasOwn(commands, name) ? await commands[name]!() : undefined
   if (!command)
     throw new CommandError(`There is no command ${name}. \`cloudops --help\` lists them.`, EXIT.usage)
   const { values, positionals } = read(command, name, rest)
@@ -54,10 +47,10 @@ function read(command: Command, name: string, args: string[]) {
   }
 }
 
-function overview(): string {
-  const rows = Object.entries(commands).map(
-    ([name, { summary }]) => `  ${paint('bold', name.padEnd(9))} ${summary}`,
-  )
+async function overview(): Promise<string> {
+  const row = async (name: string, load: () => Promise<Command>) =>
+    `  ${paint('bold', name.padEnd(9))} ${(await load()).summary}`
+  const rows = await Promise.all(Object.entries(commands).map(([name, load]) => row(name, load)))
   return [
     `cloudops ${VERSION}: the Cloud Operations Service`,
     '',
