@@ -11,7 +11,7 @@ interface Step {
 }
 
 /** Tests of processes on PostgreSQL; the others of that folder bring an embedded database along, whatever the run. */
-const onPostgres = ['chaos-sagas', 'database-away', 'finance-push', 'many-nodes', 'reference-page']
+const onPostgres = ['chaos-sagas', 'database-away', 'finance-push', 'many-nodes', 'reference-page', 'stop']
 const processes = process.env.TEST_DATABASE_URL
   ? onPostgres.map(name => `test/process/${name}.test.ts`)
   : ['test/process/*.test.ts']

@@ -31,7 +31,10 @@ const someUuid = '01980000-0000-7000-8000-000000000000'
 
 const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
-const badBodies: Record<string, string | Uint8Array<ArrayBuffer>> = {
+type Bodies = Record<string, string | Uint8Array<ArrayBuffer>>
+
+/** No JSON, or none that is taken: refused by the one reader all routes share, before any of them is asked. */
+const unreadable: Bodies = {
   'cut short': '{"a":',
   'a bare word': 'hello',
   'two values': '{}{}',
@@ -48,6 +51,10 @@ const badBodies: Record<string, string | Uint8Array<ArrayBuffer>> = {
   '33 levels deep': deep(33),
   'invalid UTF-8': new Uint8Array([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d]),
   'UTF-16': new Uint8Array(Buffer.from('{"a":1}', 'utf16le')),
+}
+
+/** JSON that no route takes. */
+const unfit: Bodies = {
   'an unknown field': '{"no_such_field":1}',
   'a field named __proto__': '{"__proto__":{"admin":true}}',
   'a field named constructor': '{"constructor":{"prototype":{}}}',
@@ -79,8 +86,10 @@ test('bad bodies are answered with a 4xx problem on every route that takes one',
   const bundle = await setup(t)
   const withBody = (await operations(bundle)).filter(operation => operation.takesBody)
   assert.ok(withBody.length > 0)
-  for (const { method, path } of withBody) {
-    for (const [name, raw] of Object.entries(badBodies)) {
+  for (const [index, { method, path }] of withBody.entries()) {
+    const bad =
+      index === 0 ? { ...unreadable, ...unfit } : { 'cut short': unreadable['cut short']!, ...unfit }
+    for (const [name, raw] of Object.entries(bad)) {
       const headers = { 'content-type': 'application/json' }
       const answer = await bundle.call(method, withIds(path, someUuid), { raw, headers })
       assertRefused(answer, `${method} ${path}, ${name}`)

@@ -205,7 +205,7 @@ test('lines that change after the push, or during it, are pushed again as an upd
 test('a large invoice is sent as it is read, and half of it is never taken for the whole', async t => {
   const bundle = await setup(t, { finance: {} })
   const { ctx, finance } = bundle
-  const lines = Array.from({ length: 3_500 }, (_, n): Line => ({ amount: `${n}.01` }))
+  const lines = Array.from({ length: 1_500 }, (_, n): Line => ({ amount: `${n}.01` }))
   const id = await haveInvoice(bundle, lines)
   assert.equal(await pushInvoice(ctx, id, run), 'pushed')
   const [kept] = [...finance.invoices.values()]
@@ -222,7 +222,7 @@ test('a large invoice is sent as it is read, and half of it is never taken for t
     finance: {
       ...real,
       async importInvoice(...[body, options]: Parameters<typeof real.importInvoice>) {
-        if (++started === 1) await giveLines(ctx.db, id, lines.slice(0, 2_000))
+        if (++started === 1) await giveLines(ctx.db, id, lines.slice(0, 1_200))
         return real.importInvoice(body, options)
       },
     },
@@ -232,7 +232,7 @@ test('a large invoice is sent as it is read, and half of it is never taken for t
   assert.equal(started, 2)
   assert.deepEqual(
     [...finance.invoices.values()].map(({ lines, pushes }) => [lines.length, pushes]),
-    [[2_000, 2]],
+    [[1_200, 2]],
   )
 
   await sql`update cloud_invoices set amount_net_minor = 1, pushed_lines_hash = '' where id = ${id}`.execute(

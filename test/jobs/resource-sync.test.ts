@@ -1,4 +1,4 @@
-// The seed's inventory lifecycle, through the API and the real queue, against the simulated provider; and the
+// The seed's inventory lifecycle, through the API and the real jobs, against the simulated provider; and the
 // specification's own examples.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -59,7 +59,7 @@ test('the life of a resource: discovered, touched, updated, struck, seen again, 
   const droplet = body.data[0]
   assert.equal(droplet.first_seen_at, droplet.last_seen_at)
   const start = (await eventsOf(bundle, droplet.id)).length
-  const sweep = async () => (await sweepAll(bundle)).get('droplet')!
+  const sweep = () => sweepOne(bundle, 'droplet')
   const now = () => bundle.clock.now().toISOString()
 
   await control(bundle, 'PATCH', `/resources/droplet/${droplet.provider_id}`, { memory: 4242 })

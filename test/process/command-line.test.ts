@@ -87,23 +87,6 @@ test('the configuration is shown with its secrets masked', async t => {
   }
 })
 
-test('migrations are pending until they are applied', async t => {
-  const cwd = temporaryFolder(t)
-  const run = (...args: string[]) =>
-    runCommand(['migrate', ...args], { env: { ...secrets, DATA_DIR: cwd }, cwd })
-  const before = await run('status')
-  assert.equal(before.code, 1)
-  assert.match(before.stdout, /^0001 +scheduled_tasks +pending/m)
-  assert.match(before.stderr, /pending/)
-
-  const first = await run()
-  assert.equal(first.code, 0, first.stderr)
-  assert.match(first.stdout, /^applied 0001 scheduled_tasks$/m)
-  const last = await run('status')
-  assert.equal(last.code, 0, last.stderr)
-  assert.match(last.stdout, /^0001 +scheduled_tasks +applied +\d{4}-\d\d-\d\dT/m)
-})
-
 test('without a service the task commands say that none answers, and where they looked', async t => {
   const cwd = temporaryFolder(t)
   const env = { ...secrets, CLOUDOPS_URL: 'http://127.0.0.1:9' }

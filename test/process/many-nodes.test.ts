@@ -23,6 +23,24 @@ if (onPostgres) {
     )
     return rowCount ?? 0
   }
+  test('migrations are pending until they are applied', async t => {
+    const empty = await createPostgresDatabase({ migrated: false })
+    t.after(empty.drop)
+    const run = (...args: string[]) =>
+      runCommand(['migrate', ...args], { env: { ...secrets, DATABASE_URL: empty.url } })
+    const before = await run('status')
+    assert.equal(before.code, 1)
+    assert.match(before.stdout, /^0001 +scheduled_tasks +pending/m)
+    assert.match(before.stderr, /pending/)
+
+    const first = await run()
+    assert.equal(first.code, 0, first.stderr)
+    assert.match(first.stdout, /^applied 0001 scheduled_tasks$/m)
+    const last = await run('status')
+    assert.equal(last.code, 0, last.stderr)
+    assert.match(last.stdout, /^0001 +scheduled_tasks +applied +\d{4}-\d\d-\d\dT/m)
+  })
+
   const nodes: Service[] = []
   const ends: (() => Promise<void> | void)[] = []
   after(async () => {
