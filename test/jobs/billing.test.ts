@@ -4,11 +4,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { decimal } from '../../sandbox/world/billing.ts'
+import { createContext } from '../../src/context.ts'
 import { billingHistory, recordBalance } from '../../src/features/billing/index.ts'
 import { ingestInvoice } from '../../src/features/billing/ingest-invoice.ts'
 import type { Kind } from '../../src/integrations/digitalocean/index.ts'
 import { BAD_FILES, csv, HEADER, row } from '../features/billing/file.ts'
-import { fixture, setup as scripted } from '../integrations/scripted-provider.ts'
+import { fixture, setup as scripted, serve } from '../integrations/scripted-provider.ts'
 import {
   costLines,
   fixtureText,
@@ -271,6 +272,22 @@ test('a rate limit that asks for patience postpones an ingest instead of failing
   assert.match(bundle.logged(), /ingest postponed/)
   const { body } = await bundle.call('GET', '/api/v1/billing/invoices?ingest_status=failed')
   assert.deepEqual(body.data, [])
+})
+
+test('the provider is asked with the one token that the configuration names', async t => {
+  const { ctx } = await setup(t)
+  const asked: unknown[] = []
+  const DIGITALOCEAN_API_URL = await serve(t, ({ path, headers }) => {
+    asked.push([path, headers.authorization])
+    return { body: fixture('balance.get') }
+  })
+  const { engine, clock, log } = ctx
+  const config = { ...ctx.config, DIGITALOCEAN_API_URL, DIGITALOCEAN_TOKEN: 'from-the-environment' }
+  const other = await createContext({ config, worker: false, engine, clock, log })
+  t.after(() => other.jobs.stop(1_000))
+  t.after(() => other.provider.close())
+  await recordBalance(other).run({ ...jobPart(), id: 'run', attempt: 1 })
+  assert.deepEqual(asked, [['/v2/customers/my/balance', 'Bearer from-the-environment']])
 })
 
 test('without a provider both tasks fail and say why', async t => {
