@@ -109,3 +109,10 @@ test('nothing emits tagged and nothing reaches reverted: both are only defined',
   assert.deepEqual(filesWith(/'tagged'/), ['src/features/inventory/tables.ts'])
   assert.deepEqual(filesWith(/'reverted'/), ['src/features/drift/tables.ts'])
 })
+
+test('tokens are made for finance and by the development command, and nowhere else', () => {
+  assert.deepEqual(filesWith(/\bSignJWT\b/), [
+    'src/commands/token.ts',
+    'src/integrations/finance/mint-token.ts',
+  ])
+})
