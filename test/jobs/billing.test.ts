@@ -111,6 +111,10 @@ test('the balance and every finished invoice are fetched to the cent, once, and 
   assert.equal(before, billed.length)
   assert.equal((await runTask(bundle, 'billing_history')).status, 'completed')
   assert.equal(csvRequests(bundle).length, before)
+  const { rows: jobs } = await sql`select 1 from pgboss.job where data ->> 'job' = 'ingest_invoice'`.execute(
+    bundle.ctx.db,
+  )
+  assert.equal(jobs.length, billed.length, 'what is ingested is not asked for again')
   const preview = sandbox.world.billing.preview(sandbox.clock.now()).uuid
   assert.ok(csvRequests(bundle).every(({ url }) => !url.includes('preview') && !url.includes(preview)))
 })
