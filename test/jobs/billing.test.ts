@@ -271,7 +271,8 @@ test('a rate limit that asks for patience postpones an ingest instead of failing
       select 1 from pgboss.job where data -> 'payload' ->> 'postponed' = '1' and start_after > created_on`.execute(
       bundle.ctx.db,
     )
-    return rows.length === 1
+    // The limit is the token's: another invoice's ingest may meet it too.
+    return rows.length >= 1
   })
   assert.match(bundle.logged(), /ingest postponed/)
   const { body } = await bundle.call('GET', '/api/v1/billing/invoices?ingest_status=failed')
