@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rematchLines } from '../../src/features/billing/rematch-lines.ts'
+import { insertBalance } from '../../src/features/billing/repository.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { csv, type Row, row } from '../features/billing/file.ts'
 import {
@@ -306,6 +307,28 @@ test('lines are listed by month, kind and every other filter, page after page, w
     ['ingest_status=failed', 0],
   ] as const)
     assert.equal((await call('GET', `${base}/invoices?${query}`)).body.data.length, found, query)
+})
+
+test('the balance shown is the latest of all snapshots', async t => {
+  const { ctx, call } = await setup(t)
+  const at = (hour: number) => `2026-11-15T${String(hour).padStart(2, '0')}:07:00.000Z`
+  for (const hour of [9, 11, 10]) {
+    const money = {
+      month_to_date_balance: `${hour}.00`,
+      account_balance: '0.00',
+      month_to_date_usage: '1.00',
+    }
+    const times = { generated_at: at(hour), recorded_at: at(hour) }
+    await insertBalance(ctx.db, {
+      id: newId(),
+      provider: 'digitalocean',
+      currency: 'USD',
+      ...money,
+      ...times,
+    })
+  }
+  const { body } = await call('GET', `${base}/balance`)
+  assert.deepEqual([body.data.month_to_date_balance, body.data.recorded_at], ['11.00', at(11)])
 })
 
 test('bad dates and filters are 422, unknown invoices 404, and everything is for a platform_admin alone', async t => {

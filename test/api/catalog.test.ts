@@ -94,6 +94,21 @@ test('publishing retires the version that was active, and leaves every other ver
   assert.deepEqual(listed.body.data, [third, body.data, { ...first, status: 'retired', retired_at: now }])
 })
 
+test('a publish that cannot be finished leaves the version that was active', async t => {
+  const bundle = await setup(t)
+  const { call, ctx } = bundle
+  const first = await publishedPlan(bundle)
+  const draft = await made(call('POST', `${base}/plans/growth/versions`, { body: terms }))
+  await sql`alter table plan_versions add constraint no_more check (status <> 'active') not valid`.execute(
+    ctx.db,
+  )
+  const { status } = await call('POST', `${base}/plans/growth/versions/2/publish`)
+  await sql`alter table plan_versions drop constraint no_more`.execute(ctx.db)
+  assert.ok(status >= 400)
+  const listed = await call('GET', `${base}/plans/growth/versions`)
+  assert.deepEqual(listed.body.data, [draft, first])
+})
+
 test('an active version cannot be published again, nor a retired one: 409 says which', async t => {
   const bundle = await setup(t)
   const { call } = bundle

@@ -32,6 +32,30 @@ test('a deployment starts in active with the contract’s defaults, and creating
   assert.deepEqual(shown.body.data.allowed_transitions, ['past_due', 'paused', 'suspended', 'cancelled'])
 })
 
+test('a deployment is created with every field that is given', async t => {
+  const { call } = await setup(t)
+  const given = {
+    tenant_id: 'acme',
+    slug: 'shop',
+    display_name: 'The Shop',
+    region: 'fra1',
+    llm_mode: 'private',
+    template_code: 'rails',
+    template_version: '7',
+  }
+  const made = await call('POST', base, { body: given })
+  assert.equal(made.status, 201, made.text)
+  const { id, created_at, updated_at, ...rest } = made.body.data
+  assert.deepEqual(rest, { ...given, state: 'active', billing_action_suspended: false })
+  const {
+    allowed_transitions: _,
+    subscription,
+    events,
+    ...shown
+  } = (await call('GET', `${base}/${id}`)).body.data
+  assert.deepEqual([shown, subscription, events], [made.body.data, null, []])
+})
+
 test('active to paused is 200 with one event that names the actor', async t => {
   const bundle = await setup(t)
   const { id } = await deployment(bundle)
@@ -70,6 +94,18 @@ test('paused to archived is 422, names the allowed moves, and leaves the state u
   const { body } = await bundle.call('GET', `${base}/${id}`)
   assert.equal(body.data.state, 'paused')
   assert.equal(body.data.events.length, 1)
+})
+
+test('a move whose event cannot be written is no move', async t => {
+  const bundle = await setup(t)
+  const { db } = bundle.ctx
+  const { id } = await deployment(bundle)
+  await sql`alter table cloud_deployment_events add constraint no_more check (false) not valid`.execute(db)
+  const { status } = await bundle.call('POST', `${base}/${id}/transition`, { body: { state: 'paused' } })
+  await sql`alter table cloud_deployment_events drop constraint no_more`.execute(db)
+  assert.ok(status >= 400)
+  const { body } = await bundle.call('GET', `${base}/${id}`)
+  assert.deepEqual([body.data.state, body.data.events], ['active', []])
 })
 
 test('every pair of states is answered as the map says, through the API', async t => {

@@ -21,10 +21,13 @@ test('the cron table is listed with queue, schedule, last and next run', async t
   const { status, body } = await call('GET', base)
   assert.equal(status, 200)
   const task = body.data.find((row: { name: string }) => row.name === 'housekeeping')
-  const crons = Object.fromEntries(
-    body.data.map((row: { name: string; cron: string }) => [row.name, row.cron]),
+  const schedule = new Map(
+    body.data.map((row: { name: string; cron: string; queue: string }) => [row.name, [row.cron, row.queue]]),
   )
-  assert.equal(crons.resource_sync, '15 * * * *')
+  assert.deepEqual(schedule.get('balance'), ['7 * * * *', 'cloud_billing'])
+  assert.deepEqual(schedule.get('resource_sync'), ['15 * * * *', 'cloud_sync_full'])
+  assert.deepEqual(schedule.get('drift_detection'), ['20 * * * *', 'metering'])
+  assert.deepEqual(schedule.get('billing_history'), ['23 2 * * *', 'cloud_billing'])
   assert.equal(task.cron, '41 3 * * *')
   assert.equal(task.queue, 'metering')
   assert.equal(task.paused, false)

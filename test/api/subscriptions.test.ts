@@ -60,6 +60,10 @@ test('a new version leaves existing subscriptions on theirs, and a new signup ge
   const [old, fresh] = [await deployment(bundle), await deployment(bundle)]
   await subscribe(bundle, old.id, { plan_code: code })
   const newer = await publish(bundle, code, { base_price_cents: 5900 })
+  // A draft is newer still, and nobody's yet.
+  await bundle.call('POST', `/api/v1/catalog/plans/${code}/versions`, {
+    body: { base_price_cents: 6900, currency: 'USD', items: [] },
+  })
   await subscribe(bundle, fresh.id, { plan_code: code })
   const before = await shown(bundle, old.id)
   assert.deepEqual(
@@ -166,7 +170,9 @@ test('changing the plan version moves the subscription, keeps addons, and a prev
     [after.addons, after.status, after.current_period_start],
     [before.addons, before.status, before.current_period_start],
   )
+  await move(bundle, id, 'paused')
   assert.equal((await change(bundle, id, { plan_code: starter }, token)).body.data.difference_cents, -5000)
+  assert.equal((await shown(bundle, id)).status, 'paused', 'another version is no other state')
 })
 
 test('a version that is not active is for a platform_admin, a draft for nobody', async t => {

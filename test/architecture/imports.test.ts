@@ -87,3 +87,32 @@ test('all relative imports end in .ts, for nothing is compiled', () => {
   )
   assert.deepEqual(wrong, [])
 })
+
+const filesWith = (pattern: RegExp): string[] =>
+  files.filter(file => pattern.test(readFileSync(join(root, file), 'utf8'))).sort()
+
+const writes = (table: string) =>
+  new RegExp(
+    `(insert into|update|delete from|merge into)\\s+${table}\\b|(insertInto|updateTable|deleteFrom|mergeInto)\\('${table}\\b`,
+    'i',
+  )
+
+test('resources are written in one file alone, and their events there and by the drift sweep', () => {
+  assert.deepEqual(filesWith(writes('cloud_resources')), ['src/features/inventory/write-resources.ts'])
+  assert.deepEqual(filesWith(writes('cloud_resource_events')), [
+    'src/features/inventory/record-drift-events.ts',
+    'src/features/inventory/write-resources.ts',
+  ])
+})
+
+test('nothing emits tagged and nothing reaches reverted: both are only defined', () => {
+  assert.deepEqual(filesWith(/'tagged'/), ['src/features/inventory/tables.ts'])
+  assert.deepEqual(filesWith(/'reverted'/), ['src/features/drift/tables.ts'])
+})
+
+test('tokens are made for finance and by the development command, and nowhere else', () => {
+  assert.deepEqual(filesWith(/\bSignJWT\b/), [
+    'src/commands/token.ts',
+    'src/integrations/finance/mint-token.ts',
+  ])
+})

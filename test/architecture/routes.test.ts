@@ -23,6 +23,45 @@ test('health alone is open to strangers', async t => {
   assert.deepEqual(open, ['get /api/health'])
 })
 
+test('every endpoint of the specification is there, and every path but health carries the version', async t => {
+  const { app } = await setup(t)
+  const there = new Set<string>()
+  for (const [path, methods] of Object.entries(app.swagger().paths ?? {})) {
+    assert.ok(path === '/api/health' || path.startsWith('/api/v1/'), path)
+    for (const method of Object.keys(methods as object)) there.add(`${method.toUpperCase()} ${path}`)
+  }
+  const named = [
+    'GET /api/health',
+    'GET /api/v1/inventory',
+    'GET /api/v1/deployments',
+    'POST /api/v1/deployments',
+    'GET /api/v1/deployments/{id}',
+    'POST /api/v1/deployments/{id}/transition',
+    'POST /api/v1/deployments/{id}/subscribe',
+    'GET /api/v1/catalog/plans',
+    'GET /api/v1/catalog/addons',
+    'GET /api/v1/drift',
+    'POST /api/v1/drift/{id}/accept',
+    'GET /api/v1/billing/balance',
+    'GET /api/v1/billing/cost-lines',
+    'GET /api/v1/users/{user_id}/api_keys',
+    'POST /api/v1/users/{user_id}/api_keys',
+    'DELETE /api/v1/users/{user_id}/api_keys/{key_id}',
+  ]
+  assert.deepEqual(
+    named.filter(endpoint => !there.has(endpoint)),
+    [],
+  )
+})
+
+test('of the administrative paths scheduled tasks and dead letters are built, and no other', async t => {
+  const { app } = await setup(t)
+  const admin = Object.keys(app.swagger().paths ?? {}).flatMap(
+    path => /^\/api\/v1\/admin\/([^/]+)/.exec(path)?.[1] ?? [],
+  )
+  assert.deepEqual([...new Set(admin)].sort(), ['dead_letters', 'scheduled_tasks'])
+})
+
 test('every operation has a summary, a tag, a success and its errors as problem+json', async t => {
   const { app } = await setup(t)
   for (const [path, methods] of Object.entries(app.swagger().paths ?? {})) {

@@ -1,26 +1,90 @@
+// docs/spec-map.md says of every sentence of the specification where its code and its test are. Here: that it does.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
 const root = join(import.meta.dirname, '../..')
-const rows = readFileSync(join(root, 'docs/spec-map.md'), 'utf8')
-  .split('\n')
-  .filter(line => line.startsWith('| ') && !line.startsWith('| Specification'))
+
+/** The specification's headings, in its order; `-` for those with nothing of their own but what is below them. */
+const HEADINGS = `
+  ## What the service does
+  ## Resources and their fields
+  ### Deployment (cloud_deployments)
+  ### Deployment event (cloud_deployment_events)
+  ### Subscription
+  ### Subscription addon (subscription_addons)
+  ### Catalog
+  ### Project (cloud_projects)
+  ### Resource (cloud_resources)
+  ### Resource event (cloud_resource_events)
+  ### Provisioned desired state (cloud_provisioned)
+  ### Drift (cloud_drift)
+  ### Saga run (saga_runs)
+  ### Saga step result (saga_step_results)
+  ### Step contract
+  ### Billing records
+  - ## States and transitions
+  ### Deployment
+  ### Subscription
+  ### Plan version
+  ### Resource inventory lifecycle
+  ### Drift
+  ### Saga run
+  ## Endpoints
+  ### Public
+  ### Inventory
+  ### Deployments
+  ### Catalog
+  ### Drift (platform_admin only)
+  ### Billing (platform_admin only)
+  ### Outbound call to the finance service
+  ### Background jobs
+  ### Per-user API keys (platform user-management interface)
+  ## Authentication
+  ## Events
+  ## Errors
+  ## Limits
+  ## Versioning`
+  .trim()
+  .split(/\n\s*/)
+
+interface Section {
+  heading: string
+  rows: string[]
+}
+
+const sections: Section[] = []
+for (const line of readFileSync(join(root, 'docs/spec-map.md'), 'utf8').split('\n')) {
+  if (/^##+ /.test(line)) sections.push({ heading: line, rows: [] })
+  else if (line.startsWith('| ') && !line.startsWith('| Specification')) sections.at(-1)!.rows.push(line)
+}
+
+test('docs/spec-map.md has every heading of the specification, in its order, and rows under each', () => {
+  assert.deepEqual(
+    sections.map(({ heading, rows }) => (rows.length > 0 ? heading : `- ${heading}`)),
+    HEADINGS,
+  )
+})
 
 test('every path and every test that docs/spec-map.md names exists', () => {
-  assert.ok(rows.length > 10)
-  for (const row of rows) {
-    const [heading, code = '', tests = ''] = row.slice(2, -2).split(' | ')
-    for (const [, path] of code.matchAll(/`([^`]+)`/g))
-      assert.ok(existsSync(join(root, path!)), `${heading}: ${path}`)
-    const named = [...tests.matchAll(/`(test\/[^`]+)` › (.+?)(?=; `test\/|$)/g)]
-    assert.ok(named.length > 0, `${heading} names no test`)
-    for (const [, path, name] of named) {
-      assert.ok(
-        readFileSync(join(root, path!), 'utf8').includes(`test('${name!.trim()}'`),
-        `${path}: no test “${name}”`,
-      )
+  for (const { heading, rows } of sections) {
+    for (const row of rows) {
+      const columns = row.slice(2, -2).split(' | ')
+      assert.equal(columns.length, 3, row)
+      const [words, code, tests] = columns as [string, string, string]
+      const where = `${heading}, ${words}`
+      const paths = [...code.matchAll(/`([^`]+)`/g)].map(([, path]) => path!)
+      assert.ok(paths.length > 0 || code === '**not built**', `${where}: neither code nor “not built”`)
+      for (const path of paths) assert.ok(existsSync(join(root, path)), `${where}: ${path}`)
+      const named = [...tests.matchAll(/`(test\/[^`]+)` › (.+?)(?=; `test\/|$)/g)]
+      assert.ok(named.length > 0, `${where} names no test`)
+      for (const [, path, name] of named) {
+        assert.ok(
+          readFileSync(join(root, path!), 'utf8').includes(`test('${name!.trim()}'`),
+          `${where}: no test “${name}” in ${path}`,
+        )
+      }
     }
   }
 })

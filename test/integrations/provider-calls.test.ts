@@ -91,6 +91,9 @@ test('an id cannot climb to another endpoint', async t => {
 
 test('every kind has a listing the specification knows', async t => {
   const { provider, requests } = await setup(t, () => ({ body: {} }))
+  const kinds =
+    'app database domain droplet firewall image kubernetes_cluster load_balancer registry reserved_ip snapshot ssh_key volume vpc'
+  assert.deepEqual([...kindNames].sort(), kinds.split(' '))
   for (const kind of kindNames) await provider.list(kind)
   for (const { path } of requests) assert.ok(specification.paths[path]?.get, path)
 })

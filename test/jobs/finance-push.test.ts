@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { jwtVerify } from 'jose'
 import { sql } from 'kysely'
 import { financeFaultNames } from '../../sandbox/finance/faults.ts'
+import { createContext } from '../../src/context.ts'
 import { pushInvoice } from '../../src/features/billing/push-invoice.ts'
 import { requestMissingPushes, requestPush } from '../../src/features/billing/request-push.ts'
 import { FinanceError } from '../../src/integrations/finance/index.ts'
@@ -278,6 +279,38 @@ test('every push has a token of its own: a minute long, for the platform tenant 
     assert.equal(payload.exp! - payload.iat!, 60)
     const { status, body } = await call('GET', '/api/v1/deployments', { token })
     assert.deepEqual([status, body.code], [401, 'unauthenticated'])
+  }
+})
+
+test('where finance is, and as whom it is called, is the configuration’s to say', async t => {
+  const seen: { line: string; token: string }[] = []
+  const server = createServer((request, response) => {
+    const { method, url, headers } = request
+    seen.push({ line: `${method} ${url}`, token: headers.authorization!.replace('Bearer ', '') })
+    response.writeHead(201, { 'content-type': 'application/json' })
+    request.resume().on('end', () => response.end('{"id": "1", "action": "created"}'))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  undoStack(t)(() => server.close())
+  const FINANCE_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/books/`
+  const own = {
+    FINANCE_TENANT_ID: 'head-office',
+    FINANCE_JWT_SECRET: 'a-secret-between-us-and-finance-alone',
+  }
+  const bundle = await setup(t, { env: { FINANCE_URL, PLATFORM_TENANT_ID: 'the-platform' } })
+  const { config, engine, clock, log } = bundle.ctx
+  const other = await createContext({ config: { ...config, ...own }, worker: false, engine, clock, log })
+  t.after(() => other.jobs.stop(1_000))
+  t.after(() => other.finance?.close())
+  for (const [ctx, secret, tenant] of [
+    [bundle.ctx, SECRET, 'the-platform'],
+    [other, own.FINANCE_JWT_SECRET, 'head-office'],
+  ] as const) {
+    assert.equal(await pushInvoice(ctx, await haveInvoice(bundle), run), 'pushed')
+    const { line, token } = seen.pop()!
+    assert.equal(line, 'POST /books/api/v1/integrations/cloud/import-invoice')
+    const { payload } = await jwtVerify(token, Buffer.from(secret), { currentDate: clock.now() })
+    assert.deepEqual([payload.tenant_id, payload.role], [tenant, 'admin'])
   }
 })
 

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
+import { billingHandlers, pushHandlers } from '../../src/features/billing/index.ts'
+import { inventoryHandlers } from '../../src/features/inventory/index.ts'
+import { sagaHandlers } from '../../src/features/sagas/index.ts'
 import { taskHandlers, upsertTasks } from '../../src/features/scheduled-tasks/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { handle, type JobRun, type JobType } from '../../src/kernel/queue/job.ts'
@@ -45,6 +48,26 @@ test('the six queues of the specification exist, and only provisioning never ret
     assert.equal(row.retry_backoff, row.name !== 'provisioning', row.name)
     assert.equal(row.dead_letter, 'dead_letters')
   }
+})
+
+test('every job goes to the queue that the specification gives it', async t => {
+  const { ctx } = await setup(t)
+  const handlers = [
+    ...inventoryHandlers(ctx),
+    ...sagaHandlers(ctx, ctx.sagaKinds),
+    ...billingHandlers(ctx),
+    ...pushHandlers(ctx),
+  ]
+  const queues = new Map(handlers.map(({ type }) => [type.name, type.queue]))
+  for (const [name, queue] of Object.entries({
+    sync_kind: 'cloud_sync_full',
+    sync_projects: 'cloud_sync_slow',
+    refresh_resource: 'cloud_sync_fast',
+    saga_run: 'provisioning',
+    ingest_invoice: 'cloud_billing',
+    push_invoice: 'cloud_billing',
+  }))
+    assert.equal(queues.get(name), queue, name)
 })
 
 test('the first send to every queue works inside a transaction', async t => {

@@ -168,6 +168,8 @@ test('a cancel is looked at between steps: what was done is undone, and the reas
   const answer = await cancel(id)
   assert.equal(answer.status, 202)
   assert.deepEqual([answer.body.data.status, answer.body.data.cancel_requested], ['running', true])
+  const meanwhile = await show(bundle, id)
+  assert.deepEqual([meanwhile.current_step_index, statuses(meanwhile)], [1, ['completed', 'running']])
   middle.open()
   const ran = await ended(bundle, id)
   assert.equal(ran.status, 'rolled_back')

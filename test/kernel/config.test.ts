@@ -36,6 +36,7 @@ test('without any variable the contract’s defaults hold', t => {
   assert.equal(config.DEV_ORIGIN, 'http://localhost:5173')
   assert.equal(config.DIGITALOCEAN_API_URL, 'https://api.digitalocean.com')
   assert.equal(config.PLATFORM_TENANT_ID, 'platform')
+  assert.equal(config.RATE_LIMIT_PER_MINUTE, 6000)
   assert.equal(config.LOG_LEVEL, 'info')
   assert.equal(config.NODE_ENV, 'development')
 })
