@@ -31,6 +31,9 @@ const TYPES = {
 type Name = keyof typeof TYPES
 const NAMES = Object.keys(TYPES) as Name[]
 
+/** As it stands in an array; the text of that name is quoted there. */
+const NULL = 'NULL'
+
 /**
  * A column of the batch, which writes itself as an array when it is sent, and then forgets its values: the driver keeps
  * what it was given until long after it was sent (measured: 280 MB of it with a million lines). It would write an array
@@ -38,6 +41,7 @@ const NAMES = Object.keys(TYPES) as Name[]
  */
 class Column {
   #values: string[] = []
+  #filled = false
 
   get length(): number {
     return this.#values.length
@@ -45,10 +49,12 @@ class Column {
 
   push(value: string): void {
     this.#values.push(value)
+    if (value !== NULL) this.#filled = true
   }
 
   toPostgres(): string {
-    const text = this.#values.join(',')
+    // Lists that are shorter than others are filled up with nulls by the database.
+    const text = this.#filled ? this.#values.join(',') : ''
     this.#values = []
     return `{${text}}`
   }
@@ -105,10 +111,10 @@ export class LineBatch {
 
 const emptyColumns = () => Object.fromEntries(NAMES.map(name => [name, new Column()])) as Record<Name, Column>
 
-const plain = (value: string | null): string => value ?? 'NULL'
+const plain = (value: string | null): string => value ?? NULL
 
 function quoted(value: string | null): string {
-  if (value === null) return 'NULL'
+  if (value === null) return NULL
   const escaped = value.includes('"') || value.includes('\\') ? value.replace(/["\\]/g, '\\$&') : value
   return `"${escaped}"`
 }

@@ -1,5 +1,5 @@
 // An invoice's file, read as a stream: each line is handed on as it is found, and none is held. The first thing that is
-// wrong with the file ends the reading, with the line it is on.
+// wrong with the file ends the reading, with the line it is on. That it is text was checked before (text-check.ts).
 import { once } from 'node:events'
 import { CsvError, type Parser, parse } from 'csv-parse'
 import { type Columns, columnsOf } from './invoice-columns.ts'
@@ -48,14 +48,11 @@ export async function* readInvoiceFile(
   })
   // Each failure also comes back from the write or the end that met it.
   parser.on('error', () => {})
-  const utf8 = new TextDecoder('utf-8', { fatal: true })
   try {
     for await (const chunk of bytes) {
-      refuseWhatIsNoText(utf8, chunk, parser.info.lines)
       await write(parser, chunk)
       yield reading
     }
-    refuseWhatIsNoText(utf8, undefined, parser.info.lines)
     await end(parser)
   } catch (error) {
     throw error instanceof CsvError ? inOurWords(error) : error
@@ -86,20 +83,6 @@ function lineCounter() {
       last = counted
       return counted - countedTwice - within
     },
-  }
-}
-
-/** The database takes neither, and without a look at the bytes one would be replaced in silence. */
-function refuseWhatIsNoText(
-  utf8: InstanceType<typeof TextDecoder>,
-  chunk: Uint8Array | undefined,
-  line: number,
-): void {
-  if (chunk?.includes(0)) throw new InvoiceFileError('a NUL byte on this line or soon after', { line })
-  try {
-    utf8.decode(chunk, { stream: chunk !== undefined })
-  } catch {
-    throw new InvoiceFileError('not UTF-8 text, on this line or soon after', { line })
   }
 }
 

@@ -16,7 +16,7 @@ import { requestPush } from './request-push.ts'
 import type { InvoiceRow } from './tables.ts'
 
 /** Enough for a statement's own cost not to matter, few enough to die young. */
-const LINES_A_BATCH = 1_000
+const LINES_A_BATCH = 2_000
 
 export async function replaceLines(
   tx: Executor,

@@ -1,6 +1,7 @@
 // Invoice files for tests: the provider's nine columns, written in whatever way a test asks for.
 import type { InvoiceLine } from '../../../src/features/billing/invoice-line.ts'
 import { readInvoiceFile } from '../../../src/features/billing/read-invoice-file.ts'
+import { TextCheck } from '../../../src/features/billing/text-check.ts'
 
 export const HEADER = [
   'product',
@@ -44,7 +45,13 @@ export function csv(rows: Row[], columns: readonly string[] = HEADER, lineEnd = 
 export async function linesOf(text: string | Uint8Array, chunk = 65_536) {
   const bytes = Buffer.from(text as string)
   const chunks = async function* () {
-    for (let from = 0; from < bytes.length; from += chunk) yield bytes.subarray(from, from + chunk)
+    const check = new TextCheck()
+    for (let from = 0; from < bytes.length; from += chunk) {
+      const part = bytes.subarray(from, from + chunk)
+      check.look(part)
+      yield part
+    }
+    check.end()
   }
   const lines: InvoiceLine[] = []
   let currency = ''
@@ -104,10 +111,18 @@ export const BAD_FILES: [what: string, file: string | Uint8Array, says: RegExp][
   ['a quote in the middle', `${csv([row()])}Drop"lets,`, /line 3: a quote opens in the middle/],
   ['text after a quote', `${csv([row()])}"Drop"lets,`, /line 3: text follows a closing quote/],
   ['a line without an end', `${csv([row()])}"${'x'.repeat(400_000)}`, /line 3: a line is too long/],
-  ['a NUL', csv([row({ description: 'a\0b (c)' })]), /NUL/],
-  ['Latin-1', Buffer.from(csv([row({ description: 'é (c)' })]), 'latin1'), /not UTF-8/],
-  ['UTF-16', Buffer.from(`\ufeff${csv([row()])}`, 'utf16le'), /NUL|not UTF-8/],
-  ['UTF-8 cut off', Buffer.from(csv([row({ category: 'é' })])).subarray(0, -2), /not UTF-8/],
+  ['a NUL', csv([row(), row({ description: 'a\0b (c)' })]), /line 3: there is a NUL byte/],
+  [
+    'Latin-1',
+    Buffer.from(csv([row(), row({ description: 'é (c)' }), row()]), 'latin1'),
+    /line 3: this is not UTF-8 text/,
+  ],
+  ['UTF-16', Buffer.from(`\ufeff${csv([row()])}`, 'utf16le'), /line 1: there is a NUL byte/],
+  [
+    'UTF-8 cut off',
+    Buffer.from(csv([row({ category: 'é' })])).subarray(0, -2),
+    /line 2: this is not UTF-8 text/,
+  ],
   [
     'wrong after a line in two pieces',
     csv([row({ description: 'two\r\nlines (x)' }), row(), row({ USD: 'x' })], HEADER, '\r\n'),
