@@ -13,7 +13,7 @@ import { deploymentRoutes } from './features/deployments/index.ts'
 import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
-import { provisioningRoutes } from './features/provisioning/index.ts'
+import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { sessionRoutes } from './features/session/index.ts'
@@ -125,7 +125,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   await app.register(driftRoutes(ctx))
   await app.register(catalogRoutes(ctx))
   await app.register(deploymentRoutes(ctx))
-  await app.register(sagaRoutes(ctx, ctx.sagaKinds))
+  await app.register(sagaRoutes(ctx, ctx.sagaKinds, provisioningProblems))
   await app.register(provisioningRoutes(ctx))
   await app.register(billingRoutes(ctx))
   await app.register(scheduledTaskRoutes(ctx))

@@ -24,7 +24,7 @@ const about: SagaKind = {
       .select(['id', 'tenant_id', 'region'])
       .where('id', '=', String(inputs.deployment_id))
       .executeTakeFirst()
-    if (!row) throw conflict('no_such_deployment', 'There is no such deployment.')
+    if (!row) throw conflict('conflict', 'There is no such deployment.')
     return {
       businessKey: row.id,
       deploymentId: row.id,
@@ -105,7 +105,7 @@ test('what a workflow does not take is refused, naming what is wrong, and nothin
   ])
   assert.deepEqual(await pointers({ kind: 'plain', inputs: { key: 'x' }, more: 1 }), [422, '/more'])
   const refused = await attempt({ kind: 'about_deployment', inputs: { deployment_id: newId() } })
-  assert.deepEqual([refused.status, refused.body.code], [409, 'no_such_deployment'])
+  assert.deepEqual([refused.status, refused.body.code], [409, 'conflict'])
   assert.deepEqual((await bundle.call('GET', base)).body.data, [])
 })
 

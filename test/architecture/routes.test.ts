@@ -6,10 +6,7 @@ import { test } from 'node:test'
 import { setup } from '../support/setup.ts'
 
 interface Operation {
-  summary?: string
-  tags?: string[]
   security?: unknown[]
-  responses: Record<string, { content?: Record<string, unknown> }>
 }
 
 test('health alone is open to strangers', async t => {
@@ -52,35 +49,6 @@ test('every endpoint of the specification is there, and every path but health ca
     named.filter(endpoint => !there.has(endpoint)),
     [],
   )
-})
-
-test('of the administrative paths scheduled tasks and dead letters are built, and no other', async t => {
-  const { app } = await setup(t)
-  const admin = Object.keys(app.swagger().paths ?? {}).flatMap(
-    path => /^\/api\/v1\/admin\/([^/]+)/.exec(path)?.[1] ?? [],
-  )
-  assert.deepEqual([...new Set(admin)].sort(), ['dead_letters', 'scheduled_tasks'])
-})
-
-test('every operation has a summary, a tag, a success and its errors as problem+json', async t => {
-  const { app } = await setup(t)
-  for (const [path, methods] of Object.entries(app.swagger().paths ?? {})) {
-    for (const [method, { summary, tags, responses }] of Object.entries(
-      methods as Record<string, Operation>,
-    )) {
-      const name = `${method} ${path}`
-      assert.ok(summary, name)
-      assert.ok(tags?.length, name)
-      assert.ok(
-        Object.keys(responses).some(status => status.startsWith('2')),
-        name,
-      )
-      for (const [status, { content }] of Object.entries(responses)) {
-        if (status >= '400')
-          assert.deepEqual(Object.keys(content ?? {}), ['application/problem+json'], `${name} ${status}`)
-      }
-    }
-  }
 })
 
 test('docs/openapi.json is what the service describes itself as', async t => {

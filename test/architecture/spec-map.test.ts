@@ -75,10 +75,11 @@ test('every path and every test that docs/spec-map.md names exists', () => {
       const [words, code, tests] = columns as [string, string, string]
       const where = `${heading}, ${words}`
       const paths = [...code.matchAll(/`([^`]+)`/g)].map(([, path]) => path!)
-      assert.ok(paths.length > 0 || code === '**not built**', `${where}: neither code nor “not built”`)
+      const notBuilt = code === '**not built**'
+      assert.ok(paths.length > 0 || notBuilt, `${where}: neither code nor “not built”`)
       for (const path of paths) assert.ok(existsSync(join(root, path)), `${where}: ${path}`)
       const named = [...tests.matchAll(/`(test\/[^`]+)` › (.+?)(?=; `test\/|$)/g)]
-      assert.ok(named.length > 0, `${where} names no test`)
+      assert.ok(named.length > 0 || notBuilt, `${where} names no test`)
       for (const [, path, name] of named) {
         assert.ok(
           readFileSync(join(root, path!), 'utf8').includes(`test('${name!.trim()}'`),

@@ -18,6 +18,7 @@ import { createFinance, type FinanceLimits } from '../../src/integrations/financ
 import { createLog } from '../../src/kernel/log.ts'
 import { registerTasks, startWorker } from '../../src/worker.ts'
 import { openTestEngine } from './database.ts'
+import { refuseUndeclared } from './declared.ts'
 import { OLDER_SECRET, SECRET, type TokenMaker, tokenMaker } from './tokens.ts'
 
 export interface Answer {
@@ -48,7 +49,10 @@ export interface Bundle {
   tokens: TokenMaker
   /** Everything the service logged, as text. */
   logged(): string
-  /** A real HTTP request; as a platform_admin unless a token (or null) is given. */
+  /**
+   * A real HTTP request; as a platform_admin unless a token (or null) is given. Fails on an answer that the API’s
+   * description does not have.
+   */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
 }
 
@@ -205,6 +209,8 @@ function caller(url: string, tokens: TokenMaker): Bundle['call'] {
     })
     const text = await answer.text()
     const json = answer.headers.get('content-type')?.includes('json')
-    return { status: answer.status, headers: answer.headers, text, body: json ? JSON.parse(text) : undefined }
+    const parsed = json ? JSON.parse(text) : undefined
+    refuseUndeclared(method, path, answer.status, parsed)
+    return { status: answer.status, headers: answer.headers, text, body: parsed }
   }
 }

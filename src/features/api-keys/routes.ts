@@ -57,6 +57,7 @@ export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'listApiKeys',
           summary: 'List a user’s API keys',
           description: 'Newest first, revoked and expired ones too.',
           params: UserParams,
@@ -83,6 +84,7 @@ export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config: creates,
         schema: {
           tags,
+          operationId: 'createApiKey',
           summary: 'Make an API key',
           description:
             'The key acts as its user, with the tenant and roles of the token it is made with. One that a platform_admin makes for another user acts in one tenant and has no role. An API key makes no keys: 403.',
@@ -102,7 +104,13 @@ export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       `${base}/:key_id`,
       {
         config,
-        schema: { tags, summary: 'Show an API key', params: KeyParams, response: { 200: One(ApiKey) } },
+        schema: {
+          tags,
+          operationId: 'getApiKey',
+          summary: 'Show an API key',
+          params: KeyParams,
+          response: { 200: One(ApiKey) },
+        },
       },
       async request => {
         managerOf(request)
@@ -118,6 +126,7 @@ export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'revokeApiKey',
           summary: 'Revoke an API key',
           description: 'It is refused from the next request on. Revoking twice is no error.',
           params: KeyParams,
@@ -136,9 +145,18 @@ export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       `${base}/:key_id/rotate`,
       {
-        config: creates,
+        config: {
+          ...creates,
+          problems: {
+            409: {
+              already_rotated: 'The key was rotated before.',
+              key_not_active: 'The key is revoked or expired.',
+            },
+          },
+        },
         schema: {
           tags,
+          operationId: 'rotateApiKey',
           summary: 'Rotate an API key',
           description:
             'Makes a new key with the rights of the old one, which lives on for `grace_seconds`. 409 `already_rotated` or `key_not_active`; 403 when the key may do more than your token.',

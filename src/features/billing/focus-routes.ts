@@ -17,6 +17,7 @@ export function focusRoutes({ db, platformTenantId }: BillingKernel): FastifyPlu
         config: { guard: 'platform_admin' },
         schema: {
           tags: ['Billing'],
+          operationId: 'exportFocus',
           summary: 'Export a month as FOCUS',
           description:
             'All lines of the month in the columns of the FinOps Open Cost and Usage Specification 1.2, as a stream of CSV; docs/focus.md has the mapping.',

@@ -25,6 +25,7 @@ export function invoiceRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox 
         config,
         schema: {
           tags,
+          operationId: 'getBalance',
           summary: 'Show the latest balance',
           description: 'Recorded hourly; null before the first time.',
           response: { 200: One(Nullable(Balance)) },
@@ -39,6 +40,7 @@ export function invoiceRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox 
         config,
         schema: {
           tags,
+          operationId: 'listInvoices',
           summary: 'List the provider’s invoices',
           description: 'Newest month first.',
           querystring: InvoicesQuery,
@@ -69,6 +71,7 @@ export function invoiceRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox 
         config,
         schema: {
           tags,
+          operationId: 'getInvoice',
           summary: 'Show an invoice',
           params: IdParams,
           response: { 200: One(Invoice) },
@@ -84,9 +87,13 @@ export function invoiceRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox 
     app.post(
       `${base}/invoices/:id/ingest`,
       {
-        config,
+        config: {
+          ...config,
+          problems: { 409: { already_running: 'The invoice is queued or being fetched.' } },
+        },
         schema: {
           tags,
+          operationId: 'ingestInvoice',
           summary: 'Fetch an invoice’s lines again',
           description:
             'Queued; the invoice’s `ingest_status` says how it went. If the file has not changed, only lines without a match are matched again.',

@@ -26,6 +26,7 @@ export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'listCostLines',
           summary: 'List the lines of the provider’s invoices',
           description:
             'In the order of months. `matched=false` lists those that are tied to nothing: no resource of their kind and name, or several. With `Accept: text/csv`: a download of all lines, or of as many as `limit` says.',
@@ -62,6 +63,7 @@ export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'assignCostLine',
           summary: 'Say what a line is for',
           description:
             'A resource brings the deployment and tenant it had while the line ran, a deployment its tenant. It stays said when the invoice is ingested again.',
@@ -83,6 +85,7 @@ export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'unassignCostLine',
           summary: 'Take back what was said of a line',
           description: 'It is matched by kind and name again. A line that nobody assigned stays as it is.',
           params: IdParams,

@@ -11,9 +11,18 @@ export function pushRoutes(kernel: FinanceKernel): FastifyPluginAsyncTypebox {
     app.post(
       '/api/v1/billing/invoices/:id/push',
       {
-        config: { guard: 'platform_admin' },
+        config: {
+          guard: 'platform_admin',
+          problems: {
+            409: {
+              not_ingested: 'The invoice has no lines yet.',
+              finance_not_configured: 'There is no finance service.',
+            },
+          },
+        },
         schema: {
           tags: ['Billing'],
+          operationId: 'pushInvoice',
           summary: 'Push an invoice to finance',
           description:
             'Queued; also when finance knows the invoice already, which then updates it. 409 `not_ingested` without lines, `finance_not_configured` without a finance service.',

@@ -46,6 +46,7 @@ export function summaryRoutes({ engine }: Kernel): FastifyPluginAsyncTypebox {
         config: { guard: 'platform_admin' },
         schema: {
           tags: ['Billing'],
+          operationId: 'getBillingSummary',
           summary: 'Add up a month',
           description:
             'What was charged in all, what is matched to nobody, and by kind, tenant, deployment and project.',

@@ -19,6 +19,7 @@ export function addonRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config: reads,
         schema: {
           tags,
+          operationId: 'listAddons',
           summary: 'List the addons',
           description: 'By code.',
           querystring: Query(PageQuery),
@@ -41,7 +42,13 @@ export function addonRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       `${base}/addons/:code`,
       {
         config: reads,
-        schema: { tags, summary: 'Show an addon', params: AddonParams, response: { 200: One(Addon) } },
+        schema: {
+          tags,
+          operationId: 'getAddon',
+          summary: 'Show an addon',
+          params: AddonParams,
+          response: { 200: One(Addon) },
+        },
       },
       async request => {
         const [addon] = await findAddons(kernel.db, [request.params.code])
@@ -53,9 +60,10 @@ export function addonRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       `${base}/addons`,
       {
-        config: creates,
+        config: { ...creates, problems: { 409: { addon_code_taken: 'There is an addon of that code.' } } },
         schema: {
           tags,
+          operationId: 'createAddon',
           summary: 'Create an addon',
           description: '409 `addon_code_taken`.',
           body: CreateAddonBody,
@@ -74,6 +82,7 @@ export function addonRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config: writes,
         schema: {
           tags,
+          operationId: 'changeAddon',
           summary: 'Change an addon',
           description: 'What was attached to a subscription before stays as it was.',
           params: AddonParams,

@@ -24,6 +24,7 @@ export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config: reads,
         schema: {
           tags,
+          operationId: 'listPlans',
           summary: 'List the plans',
           description: 'By code, each with its active version and what that includes.',
           querystring: Query(PageQuery),
@@ -50,7 +51,13 @@ export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       `${base}/plans/:code`,
       {
         config: reads,
-        schema: { tags, summary: 'Show a plan', params: PlanParams, response: { 200: One(Plan) } },
+        schema: {
+          tags,
+          operationId: 'getPlan',
+          summary: 'Show a plan',
+          params: PlanParams,
+          response: { 200: One(Plan) },
+        },
       },
       request => find(request.params.code),
     )
@@ -58,9 +65,10 @@ export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       `${base}/plans`,
       {
-        config: creates,
+        config: { ...creates, problems: { 409: { plan_code_taken: 'There is a plan of that code.' } } },
         schema: {
           tags,
+          operationId: 'createPlan',
           summary: 'Create a plan',
           description: 'It can be subscribed to once a version of it is published. 409 `plan_code_taken`.',
           body: CreatePlanBody,
@@ -83,6 +91,7 @@ export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config: writes,
         schema: {
           tags,
+          operationId: 'renamePlan',
           summary: 'Rename a plan',
           description: 'The code is its identity and stays.',
           params: PlanParams,

@@ -21,6 +21,7 @@ export function priceRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config: writes,
         schema: {
           tags,
+          operationId: 'listResourcePrices',
           summary: 'List the resource prices',
           description: 'Per unit, for what no plan covers; by kind, unit, currency and first day.',
           querystring: PricesQuery,
@@ -45,6 +46,7 @@ export function priceRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config: writes,
         schema: {
           tags,
+          operationId: 'getResourcePrice',
           summary: 'Show a resource price',
           params: PriceParams,
           response: { 200: One(ResourcePrice) },
@@ -60,9 +62,17 @@ export function priceRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       prices,
       {
-        config: creates,
+        config: {
+          ...creates,
+          problems: {
+            409: {
+              price_overlap: 'Another price of the same kind, unit and currency holds on one of those days.',
+            },
+          },
+        },
         schema: {
           tags,
+          operationId: 'createResourcePrice',
           summary: 'Add a resource price',
           description:
             'It holds from `effective_from` to the day before `effective_to`. 409 `price_overlap` when another of the ' +
@@ -80,9 +90,17 @@ export function priceRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.patch(
       `${prices}/:id`,
       {
-        config: writes,
+        config: {
+          ...writes,
+          problems: {
+            409: {
+              price_overlap: 'Another price of the same kind, unit and currency holds on one of those days.',
+            },
+          },
+        },
         schema: {
           tags,
+          operationId: 'endResourcePrice',
           summary: 'End a resource price',
           description:
             'Sets or moves `effective_to`, so that another price can follow. Nothing else of it changes.',

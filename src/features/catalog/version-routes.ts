@@ -25,6 +25,7 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config: writes,
         schema: {
           tags,
+          operationId: 'listPlanVersions',
           summary: 'List a plan’s versions',
           description: 'Newest first: drafts, the active one and the retired.',
           params: PlanParams,
@@ -52,6 +53,7 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config: writes,
         schema: {
           tags,
+          operationId: 'getPlanVersion',
           summary: 'Show a plan’s version',
           params: VersionParams,
           response: { 200: One(PlanVersion) },
@@ -71,6 +73,7 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config: creates,
         schema: {
           tags,
+          operationId: 'createPlanVersion',
           summary: 'Draft a version',
           description: 'Nobody is given it before it is published; until then it may be replaced or deleted.',
           params: PlanParams,
@@ -89,9 +92,10 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.put(
       `${versions}/:version`,
       {
-        config: writes,
+        config: { ...writes, problems: { 409: { not_a_draft: 'The version is published.' } } },
         schema: {
           tags,
+          operationId: 'replacePlanVersion',
           summary: 'Replace a draft',
           description: '409 `not_a_draft` once it is published.',
           params: VersionParams,
@@ -108,9 +112,10 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.delete(
       `${versions}/:version`,
       {
-        config: writes,
+        config: { ...writes, problems: { 409: { not_a_draft: 'The version is published.' } } },
         schema: {
           tags,
+          operationId: 'deletePlanVersion',
           summary: 'Delete a draft',
           description: '409 `not_a_draft` once it is published. Its number is not given again.',
           params: VersionParams,
@@ -128,9 +133,18 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       `${versions}/:version/publish`,
       {
-        config: writes,
+        config: {
+          ...writes,
+          problems: {
+            409: {
+              already_active: 'The version is the active one.',
+              version_retired: 'The version is retired and stays so.',
+            },
+          },
+        },
         schema: {
           tags,
+          operationId: 'publishPlanVersion',
           summary: 'Publish a draft',
           description:
             'It becomes the active version, and the one before it retires in the same transaction; subscriptions stay ' +

@@ -31,6 +31,7 @@ export function deadLetterRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'listDeadLetters',
           summary: 'List the dead letters',
           description:
             'Jobs that failed at their last attempt, newest first. They stay until they are retried.',
@@ -57,6 +58,7 @@ export function deadLetterRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'retryDeadLetter',
           summary: 'Retry a dead letter',
           description: 'Puts the job back into the queue it came from, with all its attempts before it.',
           params: Type.Object({ id: Id }),

@@ -38,6 +38,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'listDeployments',
           summary: 'List the deployments',
           description: 'A platform_admin sees all tenants, any other caller its own.',
           querystring: DeploymentsQuery,
@@ -65,9 +66,13 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       base,
       {
-        config: creates,
+        config: {
+          ...creates,
+          problems: { 409: { slug_taken: 'The tenant has a deployment of that slug.' } },
+        },
         schema: {
           tags,
+          operationId: 'createDeployment',
           summary: 'Create a deployment',
           description: 'It starts in `active`. 409 `slug_taken` when the tenant has one of that slug.',
           body: CreateDeploymentBody,
@@ -87,6 +92,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'getDeployment',
           summary: 'Show a deployment',
           description: 'With its subscription and its event history.',
           params: IdParams,
@@ -108,6 +114,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'changeDeployment',
           summary: 'Change a deployment',
           params: IdParams,
           body: UpdateDeploymentBody,
@@ -122,9 +129,18 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       `${base}/:id/transition`,
       {
-        config,
+        config: {
+          ...config,
+          problems: {
+            409: { state_changed: 'Another move came first.' },
+            422: {
+              invalid_transition: 'The map has no such move; `allowed_transitions` names those it has.',
+            },
+          },
+        },
         schema: {
           tags,
+          operationId: 'transitionDeployment',
           summary: 'Move a deployment to another state',
           description:
             '422 `invalid_transition` names the moves that are allowed; 409 `state_changed` when another move came first.',
@@ -149,9 +165,13 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       `${base}/:id/subscribe`,
       {
-        config: creates,
+        config: {
+          ...creates,
+          problems: { 409: { already_subscribed: 'The deployment has a subscription.' } },
+        },
         schema: {
           tags,
+          operationId: 'subscribeDeployment',
           summary: 'Subscribe a deployment to a plan',
           description:
             'Binds it to the plan’s active version and copies price and quantity of the addons. 409 `already_subscribed`.',
@@ -170,9 +190,10 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       `${base}/:id/change-plan-version`,
       {
-        config,
+        config: { ...config, problems: { 409: { not_subscribed: 'The deployment has no subscription.' } } },
         schema: {
           tags,
+          operationId: 'changePlanVersion',
           summary: 'Move the subscription to another plan version',
           description:
             'With `preview: true` it says what would change, in cents, and changes nothing. Addons keep what was agreed.',

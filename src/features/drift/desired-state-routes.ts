@@ -19,9 +19,10 @@ export function desiredStateRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.put(
       path,
       {
-        config,
+        config: { ...config, problems: { 409: { resource_gone: 'The resource was deleted.' } } },
         schema: {
           tags,
+          operationId: 'putDesiredState',
           summary: 'Say how a resource should look',
           description:
             'Replaces the whole spec, and adopts a resource that no saga made. A field is looked for among the ' +
@@ -41,6 +42,7 @@ export function desiredStateRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'deleteDesiredState',
           summary: 'Desire nothing of a resource any more',
           description: 'Its open drift becomes stale. The resource itself is left alone.',
           params: IdParams,

@@ -25,6 +25,7 @@ export function ignoreRuleRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'listIgnoreRules',
           summary: 'List the ignore rules',
           description: 'Newest first, expired ones too.',
           querystring: Query(PageQuery),
@@ -49,6 +50,7 @@ export function ignoreRuleRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config: { ...config, idempotent: true },
         schema: {
           tags,
+          operationId: 'createIgnoreRule',
           summary: 'Ignore some drift',
           description:
             'Of this kind, of this resource, or of all; fields by name or with `*`. From the next sweep on what it ' +
@@ -69,6 +71,7 @@ export function ignoreRuleRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'getIgnoreRule',
           summary: 'Show an ignore rule',
           params: IdParams,
           response: { 200: One(IgnoreRule) },
@@ -87,6 +90,7 @@ export function ignoreRuleRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'deleteIgnoreRule',
           summary: 'Delete an ignore rule',
           description: 'The next sweep opens what it covered and still differs.',
           params: IdParams,

@@ -28,6 +28,7 @@ export function driftRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'listDrift',
           summary: 'List drift',
           description: 'What is open, unless another status is asked for. Newest first.',
           querystring: DriftQuery,
@@ -59,7 +60,13 @@ export function driftRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       `${base}/:id`,
       {
         config,
-        schema: { tags, summary: 'Show a drift', params: IdParams, response: { 200: One(Drift) } },
+        schema: {
+          tags,
+          operationId: 'getDrift',
+          summary: 'Show a drift',
+          params: IdParams,
+          response: { 200: One(Drift) },
+        },
       },
       async (request, reply) => {
         const json = await findDrift(engine, request.params.id)
@@ -71,9 +78,18 @@ export function driftRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       `${base}/:id/accept`,
       {
-        config,
+        config: {
+          ...config,
+          problems: {
+            409: {
+              drift_not_open: 'The drift is accepted, resolved or stale.',
+              resource_gone: 'The resource was deleted.',
+            },
+          },
+        },
         schema: {
           tags,
+          operationId: 'acceptDrift',
           summary: 'Accept a drift',
           description:
             'The live value, read again now, becomes the desired one. 409 `drift_not_open` unless it is open, and ' +

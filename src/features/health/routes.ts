@@ -21,6 +21,7 @@ export function healthRoutes({ engine }: Kernel, version: string): FastifyPlugin
         config: { guard: 'public', rateLimit: false },
         schema: {
           tags: ['Service'],
+          operationId: 'getHealth',
           summary: 'Is the service well?',
           description: '503 when the database does not answer.',
           response: { 200: One(Health) },

@@ -21,6 +21,7 @@ export function projectRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config: { guard: 'caller' },
         schema: {
           tags,
+          operationId: 'listProjects',
           summary: 'List the projects',
           description: 'A tenant sees its own.',
           querystring: ProjectsQuery,
@@ -45,7 +46,13 @@ export function projectRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       `${base}/:id`,
       {
         config: { guard: 'caller' },
-        schema: { tags, summary: 'Show a project', params: IdParams, response: { 200: One(Project) } },
+        schema: {
+          tags,
+          operationId: 'getProject',
+          summary: 'Show a project',
+          params: IdParams,
+          response: { 200: One(Project) },
+        },
       },
       async request => {
         const project = await findProject(kernel.db, scopeOf(callerOf(request)), request.params.id)
@@ -60,6 +67,7 @@ export function projectRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config: { guard: 'platform_admin' },
         schema: {
           tags,
+          operationId: 'assignProject',
           summary: 'Say whose a project is',
           description: 'Its resources take the tenant at once, with an event each.',
           params: IdParams,

@@ -33,6 +33,7 @@ export function inventoryRoutes(kernel: Kernel, members: ResourceMembers): Fasti
         config,
         schema: {
           tags,
+          operationId: 'listResources',
           summary: 'List the resources',
           description:
             'A platform_admin sees all tenants, any other caller its own. `as_of` says how fresh each kind is.',
@@ -68,6 +69,7 @@ export function inventoryRoutes(kernel: Kernel, members: ResourceMembers): Fasti
         config,
         schema: {
           tags,
+          operationId: 'getResource',
           summary: 'Show a resource',
           description: 'With its latest events, desired state and open drift.',
           params: IdParams,
@@ -87,6 +89,7 @@ export function inventoryRoutes(kernel: Kernel, members: ResourceMembers): Fasti
         config,
         schema: {
           tags,
+          operationId: 'listResourceEvents',
           summary: 'List a resource’s events',
           description: 'Newest first.',
           params: IdParams,

@@ -22,6 +22,7 @@ export function syncRunRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'listSyncRuns',
           summary: 'List the sweeps',
           description: 'One record for each kind of each sweep, newest first.',
           querystring: SyncRunsQuery,
@@ -46,6 +47,7 @@ export function syncRunRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'getSyncRun',
           summary: 'Show a sweep of a kind',
           params: IdParams,
           response: { 200: One(SyncRun) },
@@ -61,9 +63,19 @@ export function syncRunRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       `${base}/:id/confirm`,
       {
-        config,
+        config: {
+          ...config,
+          problems: {
+            409: {
+              nothing_held: 'The run holds no deletions.',
+              already_confirmed: 'They were confirmed before.',
+              superseded: 'A newer sweep of this kind has run.',
+            },
+          },
+        },
         schema: {
           tags,
+          operationId: 'confirmHeldDeletions',
           summary: 'Confirm held deletions',
           description:
             'Deletes what the brake held and no one has seen since. 409 `nothing_held`, `already_confirmed` or `superseded`.',

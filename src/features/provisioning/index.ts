@@ -5,6 +5,7 @@ import type { SagaKind } from '../sagas/index.ts'
 import { deprovisionDeployment } from './deprovision-deployment.ts'
 import { provisionDeployment } from './provision-deployment.ts'
 
+export { provisioningProblems } from './problems.ts'
 export { provisioningRoutes } from './routes.ts'
 
 export const provisioningSagas = (kernel: InventoryKernel): SagaKind[] => [

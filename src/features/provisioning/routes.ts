@@ -10,6 +10,7 @@ import { deploymentExists } from '../deployments/index.ts'
 import type { InventoryKernel } from '../inventory/index.ts'
 import { type Requested, requestSaga, SagaRunWithSteps } from '../sagas/index.ts'
 import { deprovisionDeployment } from './deprovision-deployment.ts'
+import { deprovisionProblems, provisionProblems } from './problems.ts'
 import { provisionDeployment } from './provision-deployment.ts'
 import { listLeaks } from './repository.ts'
 import { IdParams, Leak, LeaksQuery, ProvisionBody } from './schemas.ts'
@@ -28,9 +29,10 @@ export function provisioningRoutes(kernel: InventoryKernel): FastifyPluginAsyncT
     app.post(
       `${deployments}/provision`,
       {
-        config: creates,
+        config: { ...creates, problems: provisionProblems },
         schema: {
           tags,
+          operationId: 'provisionDeployment',
           summary: 'Give a deployment a droplet',
           description:
             'Starts a run of `provision_deployment`, or answers with the one that is under way for the same name (without a name: for the deployment). 409 `name_taken`, `deprovisioning_under_way`; 422 `deployment_not_provisionable` unless it is trial, active or past due. What the plan does not allow, and what the provider refuses, is the run’s error.',
@@ -50,9 +52,10 @@ export function provisioningRoutes(kernel: InventoryKernel): FastifyPluginAsyncT
     app.post(
       `${deployments}/deprovision`,
       {
-        config: creates,
+        config: { ...creates, problems: deprovisionProblems },
         schema: {
           tags,
+          operationId: 'deprovisionDeployment',
           summary: 'Take a deployment’s droplets away',
           description:
             'Starts a run of `deprovision_deployment`, or answers with the one that is under way. It destroys every droplet tied to the deployment; that cannot be undone. 409 `provisioning_under_way`.',
@@ -77,6 +80,7 @@ export function provisioningRoutes(kernel: InventoryKernel): FastifyPluginAsyncT
         config,
         schema: {
           tags,
+          operationId: 'listSagaLeaks',
           summary: 'List what sagas have left behind',
           description:
             'Living resources of the inventory with the tag `saga:<id>` whose run is over and which nobody keeps: the run did not complete, is not known, or no longer has it. As of the last sweep. Giving a resource a desired state keeps it.',

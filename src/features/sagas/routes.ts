@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
+import type { DeclaredProblems } from '../../kernel/http/declared-problems.ts'
 import { jsonText } from '../../kernel/http/json-text.ts'
 import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, One } from '../../kernel/http/words.ts'
@@ -18,7 +19,12 @@ const creates = { guard: 'platform_admin', idempotent: true } as const
 const tags = ['Sagas']
 const base = '/api/v1/sagas'
 
-export function sagaRoutes(kernel: Kernel, kinds: readonly SagaKind[]): FastifyPluginAsyncTypebox {
+/** `startProblems`: what the kinds refuse to start with. */
+export function sagaRoutes(
+  kernel: Kernel,
+  kinds: readonly SagaKind[],
+  startProblems: DeclaredProblems,
+): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('sagas', ['uuid'])
   const registry = registryOf(kinds)
   return async app => {
@@ -28,6 +34,7 @@ export function sagaRoutes(kernel: Kernel, kinds: readonly SagaKind[]): FastifyP
         config,
         schema: {
           tags,
+          operationId: 'listSagas',
           summary: 'List the runs of workflows',
           description: 'Newest first, without their steps.',
           querystring: SagasQuery,
@@ -53,9 +60,10 @@ export function sagaRoutes(kernel: Kernel, kinds: readonly SagaKind[]): FastifyP
     app.post(
       base,
       {
-        config: creates,
+        config: { ...creates, problems: startProblems },
         schema: {
           tags,
+          operationId: 'startSaga',
           summary: 'Start a workflow',
           description:
             'Answers with the new run, or with the run of the same kind that is under way for the same thing.',
@@ -83,6 +91,7 @@ export function sagaRoutes(kernel: Kernel, kinds: readonly SagaKind[]): FastifyP
         config,
         schema: {
           tags,
+          operationId: 'getSaga',
           summary: 'Show a run with its steps',
           params: IdParams,
           response: { 200: One(SagaRunWithSteps) },
@@ -98,9 +107,10 @@ export function sagaRoutes(kernel: Kernel, kinds: readonly SagaKind[]): FastifyP
     app.post(
       `${base}/:id/cancel`,
       {
-        config,
+        config: { ...config, problems: { 409: { saga_ended: 'The run has ended.' } } },
         schema: {
           tags,
+          operationId: 'cancelSaga',
           summary: 'Cancel a run',
           description:
             'The run turns back before its next step and undoes what was done; a cancel during the last step comes too late. 409 `saga_ended` when it has ended.',

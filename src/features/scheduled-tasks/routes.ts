@@ -35,6 +35,7 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'listScheduledTasks',
           summary: 'List the scheduled tasks',
           description: 'The cron table, with each task’s last and next run.',
           querystring: Query(PageQuery),
@@ -59,6 +60,7 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'getScheduledTask',
           summary: 'Show a scheduled task',
           params: TaskParams,
           response: { 200: One(ScheduledTask) },
@@ -73,6 +75,7 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'listTaskRuns',
           summary: 'List a task’s runs',
           description: 'Newest first; kept for 90 days.',
           params: TaskParams,
@@ -97,7 +100,13 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       `${base}/:name/runs/:run_id`,
       {
         config,
-        schema: { tags, summary: 'Show a run of a task', params: RunParams, response: { 200: One(TaskRun) } },
+        schema: {
+          tags,
+          operationId: 'getTaskRun',
+          summary: 'Show a run of a task',
+          params: RunParams,
+          response: { 200: One(TaskRun) },
+        },
       },
       async request => {
         const run = await findRun(kernel.db, request.params.name, request.params.run_id)
@@ -109,9 +118,10 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       `${base}/:name/run`,
       {
-        config,
+        config: { ...config, problems: { 409: { already_running: 'The task is queued or running.' } } },
         schema: {
           tags,
+          operationId: 'runTask',
           summary: 'Run a task now',
           description: 'Also while it is paused. 409 `already_running` when it is queued or running.',
           params: TaskParams,
@@ -131,6 +141,7 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'pauseTask',
           summary: 'Pause a task',
           description: 'Its ticks are skipped until it is resumed.',
           params: TaskParams,
@@ -150,6 +161,7 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config,
         schema: {
           tags,
+          operationId: 'resumeTask',
           summary: 'Resume a paused task',
           params: TaskParams,
           body: NoBody,

@@ -29,9 +29,10 @@ export function sessionRoutes(door: Door, production: boolean): FastifyPluginAsy
     app.post(
       '/api/v1/session',
       {
-        config,
+        config: { ...config, storesNothing: true },
         schema: {
           tags,
+          operationId: 'startSession',
           summary: 'Start a browser session',
           description:
             'Sets a signed cookie that authenticates as the token does, until the token expires. Needs the token itself: an API key or a cookie starts no session.',
@@ -59,6 +60,7 @@ export function sessionRoutes(door: Door, production: boolean): FastifyPluginAsy
         config,
         schema: {
           tags,
+          operationId: 'getSession',
           summary: 'Who am I?',
           description: 'The caller, as its token, key or cookie says.',
           response: { 200: One(Session) },
@@ -73,9 +75,10 @@ export function sessionRoutes(door: Door, production: boolean): FastifyPluginAsy
     app.delete(
       '/api/v1/session',
       {
-        config,
+        config: { ...config, storesNothing: true },
         schema: {
           tags,
+          operationId: 'endSession',
           summary: 'End the browser session',
           body: NoBody,
           response: { 204: Type.Null({ description: 'The cookie is cleared.' }) },

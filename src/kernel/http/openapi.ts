@@ -1,8 +1,10 @@
-// The API described: OpenAPI 3.1, made from the same schemas that validate. Every operation gets the errors its guard,
-// its parameters and its body make possible, so that no route has to list them.
+// The API described: OpenAPI 3.1, made from the same schemas that validate, when it is first asked for. Routes say little:
+// problems and examples are added here.
 import swagger from '@fastify/swagger'
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
+import { problemsOf } from './declared-problems.ts'
+import { finishDocument, PROBLEMS } from './openapi-document.ts'
 
 export const ProblemSchema = Type.Object(
   {
@@ -27,23 +29,8 @@ export const ProblemSchema = Type.Object(
   { $id: 'Problem', description: 'An error, as RFC 9457 has it.' },
 )
 
-const WORDS: Record<number, string> = {
-  400: 'The body is malformed (`malformed_body`).',
-  401: 'No token, or one that is not good (`unauthenticated`).',
-  403: 'The caller may not do this (`forbidden`).',
-  404: 'Nothing of that name, or not for this caller (`not_found`).',
-  409: 'It clashes with what is there, or the first request under its key is still being worked on.',
-  413: 'The body is too large (`payload_too_large`).',
-  415: 'The body is not application/json (`unsupported_media_type`).',
-  422: 'A value is not acceptable (`validation_failed`); `errors` names each.',
-  429: 'Too many requests (`rate_limited`); `Retry-After` says when to go on.',
-  500: 'A fault of the service (`internal`).',
-  503: 'The service cannot answer now (`unavailable`).',
-}
-
 export async function installOpenapi(app: FastifyInstance, version: string): Promise<void> {
   app.addSchema(ProblemSchema)
-  app.addHook('onRoute', describeErrors)
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -53,7 +40,10 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
         description:
           'Cloud inventory, deployments, catalog, drift, provisioning and billing, per tenant.\n\n' +
           'Success is `{"data": …}`, a list adds `next_cursor`; errors are `application/problem+json`. ' +
-          'Times are UTC, ids are UUIDv7, money is in minor units with an ISO 4217 currency.',
+          'Times are UTC, ids are UUIDv7, money is in minor units with an ISO 4217 currency.\n\n' +
+          'Examples were recorded from a running service that mirrors a simulated provider. Beyond what an operation ' +
+          'lists: an unknown path is 404 `not_found`, and what is not HTTP is 400 `malformed_request`, ' +
+          '408 `request_timeout` or 431 `headers_too_large`.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/', description: 'This service' }],
@@ -74,24 +64,15 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
       buildLocalReference: (schema, _base, _fragment, i) =>
         typeof schema.$id === 'string' ? schema.$id : `def-${i}`,
     },
+    // Routes without a schema stay as they are: only tests have them.
+    transform: ({ schema, url, route }) => ({
+      url,
+      schema: schema && {
+        ...schema,
+        ...(route.config?.guard === 'public' && { security: [] }),
+        [PROBLEMS]: problemsOf(route),
+      },
+    }),
+    transformObject: document => finishDocument('openapiObject' in document ? document.openapiObject : {}),
   })
-}
-
-function describeErrors(route: RouteOptions): void {
-  const { config, schema } = route
-  if (!schema || schema.hide) return
-  if (config?.guard === 'public') schema.security = []
-  const statuses = config?.guard === 'public' ? [503] : [401, 403, 429, 500, 503]
-  if (schema.params) statuses.push(404)
-  if (schema.body) statuses.push(400, 413, 415, 422)
-  if (schema.querystring) statuses.push(422)
-  if (config?.idempotent) statuses.push(409, 422)
-  const responses = (schema.response ?? {}) as Record<string, unknown>
-  for (const status of statuses) {
-    responses[status] ??= {
-      description: WORDS[status],
-      content: { 'application/problem+json': { schema: Type.Ref('Problem#') } },
-    }
-  }
-  schema.response = responses
 }

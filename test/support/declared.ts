@@ -1,0 +1,73 @@
+// Holds the service to its own description: an answer whose status, or whose problem's code, docs/openapi.json does not
+// have for that operation fails the test that caused it. Read once for the process; a look-up costs microseconds.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+interface Media {
+  schema: { allOf?: { properties?: { code?: { enum: string[] } } }[] }
+}
+interface Response {
+  $ref?: string
+  content?: Record<string, Media>
+}
+interface Operation {
+  operationId: string
+  responses: Record<string, Response>
+}
+interface Pattern {
+  segments: string[]
+  methods: Record<string, Operation>
+}
+
+/** Answered before there is a request that could be an operation's. */
+const NO_REQUEST = new Set([408, 431])
+const PROBLEM = 'application/problem+json'
+const FILE = join(import.meta.dirname, '../../docs/openapi.json')
+
+interface Description {
+  paths: Record<string, Record<string, Operation>>
+  components: { responses: Record<string, Response> }
+}
+
+let patterns: Map<number, Pattern[]> | undefined
+let shared: Record<string, Response> = {}
+
+function read(): Map<number, Pattern[]> {
+  const { paths, components } = JSON.parse(readFileSync(FILE, 'utf8')) as Description
+  shared = components.responses
+  const byLength = new Map<number, Pattern[]>()
+  for (const [path, methods] of Object.entries(paths)) {
+    const segments = path.split('/')
+    byLength.set(segments.length, [...(byLength.get(segments.length) ?? []), { segments, methods }])
+  }
+  return byLength
+}
+
+/** As the router does it: a segment that is written out goes before a parameter. */
+export function operationAt(method: string, path: string): Operation | undefined {
+  patterns ??= read()
+  const segments = path.split('?')[0]!.split('/')
+  const isParameter = (segment: string) => segment.startsWith('{')
+  const fits = (pattern: Pattern) =>
+    pattern.segments.every((segment, index) => isParameter(segment) || segment === segments[index])
+  const [best] = (patterns.get(segments.length) ?? [])
+    .filter(fits)
+    .sort((a, b) => a.segments.filter(isParameter).length - b.segments.filter(isParameter).length)
+  return best?.methods[method === 'HEAD' ? 'get' : method.toLowerCase()]
+}
+
+export function refuseUndeclared(method: string, path: string, status: number, body: unknown): void {
+  const operation = operationAt(method, path)
+  if (!operation || NO_REQUEST.has(status)) return
+  const stands = operation.responses[status]
+  const name = stands?.$ref?.split('/').at(-1)
+  const response = name === undefined ? stands : shared[name]
+  if (!response)
+    throw new Error(
+      `${method} ${path} answered ${status}, which its description does not have: ${JSON.stringify(body)}`,
+    )
+  const codes = response.content?.[PROBLEM]?.schema.allOf?.[1]?.properties?.code?.enum
+  const { code } = (body ?? {}) as { code?: string }
+  if (codes && code !== undefined && !codes.includes(code))
+    throw new Error(`${method} ${path} answered ${status} ${code}; its description has ${codes.join(', ')}`)
+}
