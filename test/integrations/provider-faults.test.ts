@@ -44,7 +44,7 @@ for (const fault of ['reset', 'cut'] as const) {
 }
 
 test('a read that gets no answer in time is tried again', async t => {
-  const { provider, requests } = await setup(t, inTurn({ fault: 'hang' }, balance), { requestTimeoutMs: 60 })
+  const { provider, requests } = await setup(t, inTurn({ fault: 'hang' }, balance), { requestTimeoutMs: 300 })
   await provider.balance()
   assert.equal(requests.length, 2)
 })
