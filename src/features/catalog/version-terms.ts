@@ -36,9 +36,7 @@ export function itemErrors(items: PlanItem[], at: string): FieldError[] {
 
 /** The order of items means nothing. */
 export const sortedItems = (items: PlanItem[]): PlanItem[] =>
-  items.toSorted((a, b) =>
-    a.resource_kind < b.resource_kind ? -1 : a.resource_kind > b.resource_kind ? 1 : 0,
-  )
+  items.toSorted((a, b) => (a.resource_kind < b.resource_kind ? -1 : 1))
 
 export function sameTerms(a: VersionTerms, b: VersionTerms): boolean {
   return (
