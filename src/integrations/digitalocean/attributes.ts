@@ -75,5 +75,5 @@ function withoutValue(item: unknown): unknown {
 function canonically(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
   const [textA, textB] = [JSON.stringify(a), JSON.stringify(b)]
-  return textA < textB ? -1 : textA > textB ? 1 : 0
+  return textA === textB ? 0 : textA < textB ? -1 : 1
 }
