@@ -61,6 +61,8 @@ test('tags that are no text are no tags, and only one region is a region', () =>
   assert.deepEqual(mapItem('droplet', { id: 1, tags: ['b', 7, null, 'a', 'b'] }).tags, ['a', 'b'])
   assert.equal(Object.hasOwn(mapItem('droplet', { id: 1, tags: undefined }), 'tags'), false)
   assert.equal(Object.hasOwn(mapItem('ssh_key', { id: 1, name: 'k', tags: ['a'] }), 'tags'), false)
+  const unfinished = { id: 'a', spec: {}, active_deployment: { id: 'd' } }
+  assert.equal(mapItem('app', unfinished).status, null, 'there is a deployment, which says nothing')
   const region = (regions: unknown) => mapItem('snapshot', { id: 1, regions }).region
   assert.deepEqual(
     [region(['nyc3']), region(['nyc3', 'ams3']), region([]), region([7])],

@@ -76,12 +76,12 @@ test('browsers may call from the development origin and from https subdomains of
 
 test('a page shows so many rows, and its cursor is the key of the last one when there are more', () => {
   const cursor = cursorOf('things', ['text', 'integer'])
-  const rows = ['a', 'b', 'c'].map((name, n) => ({ name, n }))
+  const rows = ['a', 'b', 'c', 'd'].map((name, n) => ({ name, n }))
   const page = (limit: number) => cursor.page(rows, limit, row => [row.name, row.n])
-  const first = page(2)
-  assert.deepEqual(first.data, rows.slice(0, 2))
-  assert.deepEqual(cursor.read(first.next_cursor!), ['b', 1])
-  assert.deepEqual([page(3).next_cursor, page(4).next_cursor], [null, null])
+  const first = page(3)
+  assert.deepEqual(first.data, rows.slice(0, 3))
+  assert.deepEqual(cursor.read(first.next_cursor!), ['c', 2])
+  assert.deepEqual([page(4).next_cursor, page(5).next_cursor], [null, null])
   assert.equal(cursor.page([], 0, () => []).next_cursor, null)
   assert.equal(cursor.read(undefined), null)
 })
@@ -103,8 +103,16 @@ test('a cursor holds what its listing is sorted by, and nothing else is taken fo
   }
   const bad: Record<KeyPart, unknown[]> = {
     uuid: ['x', 1, null],
-    time: [1, 'x2026-11-15T12:00:00Z', '2026-11-15T12:00:00Zx', '2026-13-15T12:00:00Z', '2026-11-15'],
-    date: [20261115, 'x2026-11-15', '2026-11-15x', '2026-13-15'],
+    time: [
+      1,
+      'x2026-11-15T12:00:00Z',
+      '2026-11-15T12:00:00Zx',
+      '2026-13-15T12:00:00Z',
+      '2026-11-15',
+      '(x)2026-11-15T12:00:00Z',
+      '2026-11-15T12:00:00Z (x)',
+    ],
+    date: [20261115, 'x2026-11-15', '2026-11-15x', '2026-13-15', '(x)2026-11-15', '2026-11-15 (x)'],
     text: [1, 'x'.repeat(513), 'a\0'],
     integer: ['1', 0.5, null],
   }

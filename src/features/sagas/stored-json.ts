@@ -24,8 +24,9 @@ export function textOf(value: unknown, what: string): string {
 
 /** Frozen through and through: a step cannot change what the runner knows. */
 export function frozen<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  for (const part of Object.values(value)) frozen(part)
+  // What is no object is frozen by nature.
+  if (Object.isFrozen(value)) return value
+  for (const part of Object.values(value as object)) frozen(part)
   return Object.freeze(value)
 }
 

@@ -60,7 +60,7 @@ function clean(value: unknown, path: string, entry: KindEntry): unknown {
     // What an app's environment holds is nobody's inventory, marked SECRET or not: only the names are kept.
     const items = path === 'envs' || path.endsWith('.envs') ? value.map(withoutValue) : value
     const cleaned = items.map(item => clean(item, path, entry))
-    return cleaned.length < 2 || entry.ordered.includes(path) ? cleaned : cleaned.sort(canonically)
+    return entry.ordered.includes(path) ? cleaned : cleaned.sort(canonically)
   }
   if (!isRecord(value)) return value
   const only = Object.hasOwn(entry.keepOnly, path) ? entry.keepOnly[path] : undefined
@@ -74,6 +74,6 @@ function withoutValue(item: unknown): unknown {
 
 function canonically(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
-  const [textA, textB] = [JSON.stringify(a), JSON.stringify(b)]
-  return textA === textB ? 0 : textA < textB ? -1 : 1
+  // Which of two equal ones comes first cannot be told afterwards.
+  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1
 }

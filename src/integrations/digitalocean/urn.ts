@@ -12,11 +12,8 @@ export function urnOf(kind: Kind, providerId: string): string | null {
  * Projects answer with `floatingip` for what is a reserved IP everywhere else, and clients write `reservedip`:
  * both are understood, so match resources by what this returns and not by comparing names.
  */
-const kindOfType = new Map<string, Kind>([
-  ...kindNames.flatMap(kind => {
-    const type = kindEntry(kind).urn
-    return type === null ? [] : [[type, kind] as [string, Kind]]
-  }),
+const kindOfType = new Map<string | null | undefined, Kind>([
+  ...kindNames.map(kind => [kindEntry(kind).urn, kind] as const),
   ['reservedip', 'reserved_ip'],
   ['reservedipv6', 'reserved_ip'],
 ])
@@ -25,6 +22,6 @@ const kindOfType = new Map<string, Kind>([
 export function resourceOfUrn(urn: string): { kind: Kind; provider_id: string } | null {
   // The id may itself contain colons: an IPv6 address does.
   const [, type, id] = /^do:([a-z0-9]+):(.+)$/.exec(urn) ?? []
-  const kind = type === undefined ? undefined : kindOfType.get(type)
+  const kind = kindOfType.get(type)
   return kind && id ? { kind, provider_id: id } : null
 }
