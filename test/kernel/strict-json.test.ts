@@ -65,6 +65,8 @@ test('what is refused is refused in words', () => {
     ['["a\\u0000"]', 'The body holds a NUL character.'],
     ['{"a\\u0000":1}', 'The body holds a NUL character.'],
     ['{"a":[1,{"b":2}],"a":1}', 'The key "a" stands twice in one object.'],
+    ['[{"a":1,"a":2}]', 'The key "a" stands twice in one object.'],
+    ['[[{"a":{"b":[1,2]},"a":2}]]', 'The key "a" stands twice in one object.'],
     ['{"a":[],"a":1}', 'The key "a" stands twice in one object.'],
     [
       `{"${'k'.repeat(65)}":1,"${'k'.repeat(65)}":1}`,
@@ -91,6 +93,8 @@ test('keys and texts that only look alike are taken: in lists, in values, after 
     '[{"a":1},"a",{"a":1}]',
     '{"x":[{"a":1}],"a":["a","a"]}',
     '{"n":-1,"m":[0,-0.5,9],"o":"\\\\"}',
+    '{"k":[1,2],"j":"k"}',
+    '["a",1,"a",["a","a"],{"a":["a","a"]}]',
     '{}',
     '[]',
     '""',
