@@ -137,3 +137,16 @@ test('what the specification calls unique is unique by the database itself', asy
   ])
     assert.ok(there.has(index), index)
 })
+
+test('a backup can be restored: functions in columns and indexes find each other without a search path', async t => {
+  const { ctx } = await setup(t)
+  const { rows } = await sql<{ name: string }>`
+    select f.proname || ' mentions ' || other.name as name from pg_proc f
+    join (
+      select proname as name from pg_proc where pronamespace = 'public'::regnamespace
+      union select relname from pg_class where relnamespace = 'public'::regnamespace
+    ) other on f.prosrc ~ ('\\m' || other.name || '\\M')
+    where f.pronamespace = 'public'::regnamespace and f.prosqlbody is null
+      and f.prorettype <> 'trigger'::regtype`.execute(ctx.db)
+  assert.deepEqual(rows, [])
+})

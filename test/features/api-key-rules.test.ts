@@ -9,7 +9,13 @@ import {
   sameLifetime,
 } from '../../src/features/api-keys/key-expiry.ts'
 import { hashKey, isHashOf, newKey, prefixOf } from '../../src/features/api-keys/key-format.ts'
-import { covers, rightsFor } from '../../src/features/api-keys/key-rights.ts'
+import {
+  covers,
+  mayActIn,
+  mayMakeKeys,
+  mayManageKeysOf,
+  rightsFor,
+} from '../../src/features/api-keys/key-rights.ts'
 import type { Caller } from '../../src/kernel/http/caller.ts'
 
 const now = new Date('2026-11-15T12:00:00.000Z')
@@ -120,4 +126,21 @@ test('whatever key a caller can make or rotate, it may do no more than the calle
   assert.ok(!covers(demoted, { tenant_id: 't1', roles: ['member', 'billing'] }))
   assert.ok(!covers(demoted, { tenant_id: 't2', roles: [] }))
   assert.ok(!covers(demoted, { tenant_id: null, roles: ['platform_admin'] }))
+})
+
+test('one manages one’s own keys, a platform_admin everyone’s; a tenant is one’s own; and no key makes keys', () => {
+  const [user, admin] = [caller('u1', 't1', 'member'), caller('root', null, 'platform_admin')]
+  assert.deepEqual([mayManageKeysOf(user, 'u1'), mayManageKeysOf(user, 'u2')], [true, false])
+  assert.ok(mayManageKeysOf(admin, 'u2'))
+  assert.deepEqual([mayActIn(user, 't1'), mayActIn(user, 't2'), mayActIn(admin, 't2')], [true, false, true])
+  assert.deepEqual([mayMakeKeys(user), mayMakeKeys({ ...user, via: 'api_key' })], [true, false])
+  assert.deepEqual(rightsFor(user, 'u1', undefined), { tenant_id: 't1', roles: ['member'] })
+  assert.deepEqual(rightsFor(admin, 'u2', 't2'), { tenant_id: 't2', roles: [] })
+})
+
+test('the checksum is the CRC-32 in base62, and a key with anything before or behind it is none', () => {
+  const key = 'cops_ABCDEFGH_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg_3pnr24'
+  assert.equal(prefixOf(key), 'ABCDEFGH')
+  for (const other of [`x${key}`, `${key}x`, `${key}\n`]) assert.equal(prefixOf(other), null)
+  assert.equal(expiryFrom('9999-12-31T23:59:59.999Z', now), '9999-12-31T23:59:59.999Z')
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { alike } from '../../src/features/drift/compare.ts'
-import { specErrors } from '../../src/features/drift/spec-bounds.ts'
+import { LONGEST_FIELD, MOST_FIELDS, specErrors } from '../../src/features/drift/spec-bounds.ts'
 
 /** Parsed, so that a key named `__proto__` is a key. */
 const parsed = (text: string) => JSON.parse(text)
@@ -89,4 +89,22 @@ test('a spec has its bounds: deep or large ones are named, and any name is good 
     specErrors({ a: 'x'.repeat(65_536) }).map(({ pointer }) => pointer),
     ['/spec'],
   )
+})
+
+test('the bounds of a spec are exact, and said in words', () => {
+  const deep = (depth: number): unknown => (depth === 0 ? 1 : { a: deep(depth - 1) })
+  assert.deepEqual(specErrors({ a: deep(9) }), [
+    { pointer: '/spec/a', message: 'must not be nested more than 8 levels deep' },
+  ])
+  const whole = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) })
+  assert.deepEqual(specErrors(whole(65_536)), [])
+  assert.deepEqual(specErrors(whole(65_537)), [
+    { pointer: '/spec', message: 'must not be larger than 64 KB' },
+  ])
+  assert.deepEqual([MOST_FIELDS, LONGEST_FIELD], [100, 255])
+})
+
+test('lists and objects whose parts read alike in a row are still different', () => {
+  assert.equal(alike([['a', 'b']], [['a'], ['b']]), false)
+  assert.equal(alike({ a: { b: 1 }, c: 2 }, { a: { b: 1, c: 2 } }), false)
 })

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { allowedTransitions, FIRST_STATE, mayMove, STATES } from '../../src/features/deployments/lifecycle.ts'
-import { SUBSCRIPTION_AFTER } from '../../src/features/deployments/subscription-after.ts'
+import {
+  allowedTransitions,
+  FIRST_STATE,
+  isOver,
+  mayMove,
+  STATES,
+} from '../../src/features/deployments/lifecycle.ts'
+import { SUBSCRIPTION_AFTER, subscriptionAfter } from '../../src/features/deployments/subscription-after.ts'
 import { monthOf } from '../../src/features/subscriptions/period.ts'
 
 /** The contract's map, written out once more: every pair of states is compared with it. */
@@ -53,4 +59,9 @@ test('a period is the calendar month in UTC, first and last day', () => {
   for (const [at, [start, end]] of Object.entries(months)) {
     assert.deepEqual(monthOf(new Date(at)), { current_period_start: start, current_period_end: end }, at)
   }
+})
+
+test('a deployment is over once it is cancelled or archived, and its subscription is what the map says', () => {
+  assert.deepEqual(STATES.filter(isOver), ['cancelled', 'archived'])
+  for (const state of STATES) assert.equal(subscriptionAfter(state), SUBSCRIPTION_AFTER[state], state)
 })

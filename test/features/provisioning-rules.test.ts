@@ -3,9 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { desiredSpec } from '../../src/features/provisioning/desired-spec.ts'
-import { defaultDropletName, HOSTNAME } from '../../src/features/provisioning/droplet-name.ts'
-import { limitOf } from '../../src/features/provisioning/plan-cap.ts'
+import {
+  defaultDropletName,
+  HOSTNAME,
+  LONGEST_HOSTNAME,
+} from '../../src/features/provisioning/droplet-name.ts'
+import { limitOf, refusal } from '../../src/features/provisioning/plan-cap.ts'
 import { refusedState } from '../../src/features/provisioning/provisionable.ts'
+import { sagaActor, sagaTag } from '../../src/features/provisioning/tags.ts'
 import { tenantProjectName } from '../../src/features/provisioning/tenant-project-name.ts'
 
 const item = (included_qty: number, overage: boolean, hard_cap_qty: number | null) => ({
@@ -91,4 +96,47 @@ test('what is desired of a droplet is what was asked for and what that came to, 
     vcpus: 1,
     memory: 1024,
   })
+})
+
+test('a full plan says how many it allows and how many there are', () => {
+  assert.equal(refusal('droplet', 2, 1), 'the plan allows 2 of droplet, and 1 is there or being made')
+  assert.equal(refusal('droplet', 2, 2), 'the plan allows 2 of droplet, and 2 are there or being made')
+})
+
+test('what belongs to a saga is known by its tag, and what a saga does by its name', () => {
+  assert.deepEqual([sagaTag('1'), sagaActor('1')], ['saga:1', 'saga:1'])
+})
+
+test('a hostname is labels of at most 63 characters, and a default name cuts the slug and no more', () => {
+  const hostname = new RegExp(HOSTNAME)
+  const label = 'a'.repeat(63)
+  for (const good of ['a', 'a.b.c', 'web-1', 'A0', `${label}.${label}`]) assert.match(good, hostname)
+  for (const bad of ['', '-a', 'a-', 'a..b', 'a.', '.a', 'a_b', 'a b', 'é', `${label}a`, 'a\n'])
+    assert.doesNotMatch(bad, hostname)
+  assert.equal(LONGEST_HOSTNAME, 253)
+  const cut = (slug: string) => defaultDropletName(slug).slice(0, -9)
+  assert.equal(cut('a--b'), 'a--b')
+  assert.equal(cut('a'.repeat(54)), 'a'.repeat(54))
+  assert.equal(cut('a'.repeat(55)), 'a'.repeat(54))
+  assert.equal(cut(`${'a'.repeat(52)}--b`), 'a'.repeat(52))
+})
+
+test('an order comes to cores, memory, disk and image, and nothing else that the answer says', () => {
+  const attrs = { vcpus: 1, memory: 2, disk: 3, image: { id: 4 }, locked: true }
+  const seen = { provider_id: '1', kind: 'droplet' as const, urn: null, attrs }
+  const spec = desiredSpec({ name: 'n', region: 'r', size: 's' }, [], seen)
+  const { locked: _, ...delivered } = attrs
+  assert.deepEqual(spec, { name: 'n', region: 'r', size_slug: 's', tags: [], ...delivered })
+})
+
+test('a tenant’s project is called by the tenant where that is plain, else by what is left of it and a hash', () => {
+  const plain = `a${'._-9'.repeat(31)}xyz`
+  assert.equal(tenantProjectName(plain), `tenant ${plain}`)
+  const named: [tenant: string, name: string][] = [
+    ['Acme  & Co', 'tenant Acme-Co 476aa56a10904a7b'],
+    ['-acme', 'tenant -acme e4ee5a9b6cd0eac4'],
+    ['acme\n', 'tenant acme- fb5aaab08a41b991'],
+    ['A'.repeat(128), `tenant ${'A'.repeat(100)} b6ac3cc10386331c`],
+  ]
+  for (const [tenant, name] of named) assert.equal(tenantProjectName(tenant), name)
 })

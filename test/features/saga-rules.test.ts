@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { inWords, reasonOf } from '../../src/features/sagas/reason.ts'
 import { registryOf } from '../../src/features/sagas/registry.ts'
 import { rescuePlan, type Stranded } from '../../src/features/sagas/rescue-plan.ts'
-import { hasEnded, RUN_MOVES, RUN_STATUSES } from '../../src/features/sagas/run-states.ts'
+import { hasEnded, RUN_MOVES, RUN_STATUSES, STEP_STATUSES } from '../../src/features/sagas/run-states.ts'
 import { frozen, merged, textOf } from '../../src/features/sagas/stored-json.ts'
 import { kindOf, step } from '../support/sagas.ts'
 
@@ -20,6 +20,7 @@ test('of all pairs of run states exactly those of the specification are moves, a
     'running → failed',
   ])
   assert.deepEqual(RUN_STATUSES.filter(hasEnded), ['completed', 'failed', 'rolled_back'])
+  assert.deepEqual(STEP_STATUSES, ['running', 'completed', 'failed', 'compensated'])
 })
 
 test('a reason is one sentence for an operator: no stack, no secret, no control character, never too long, never empty', () => {
@@ -67,6 +68,7 @@ test('a list of workflows that cannot be right is refused, and steps are found b
   assert.throws(() => registryOf([kindOf('x', [a, a])]), /a name of its own/)
   assert.throws(() => registryOf([kindOf('x', [a]), kindOf('x', [b])]), /two saga kinds/)
   const registry = registryOf([kindOf('x', [a, b])])
+  assert.deepEqual([registry.names, registry.find('x')?.kind, registry.find('y')], [['x'], 'x', undefined])
   assert.deepEqual(registry.stepsOf('x', ['b']), [b], 'a run keeps to its own list')
   assert.deepEqual(registry.stepsOf('x', ['a', 'c']), { unknown: 1 })
   assert.deepEqual(registry.stepsOf('y', ['a']), { unknown: 0 })
@@ -99,8 +101,15 @@ test('a run that nobody drives is sent again, turned back, gone on with or given
     from: 1,
     error: { step_idx: 2, step: 'c', reason: 'cancelled by ada' },
   })
+  const early = rescuePlan({ ...run, current_step_index: 0, step_status: null })
+  assert.ok(early.do === 'turn_back' && early.from === null && early.error.reason === 'cancelled by someone')
+  const second = rescuePlan({ ...run, current_step_index: 1, step_status: null })
+  assert.ok(second.do === 'turn_back' && second.from === 0)
   const compensating: Stranded = { ...run, status: 'compensating', compensating_index: 1, step: 'b' }
   assert.deepEqual(rescuePlan(compensating), { do: 'compensate_on' })
   assert.deepEqual(rescuePlan({ ...compensating, compensating_index: null }), { do: 'compensate_on' })
-  assert.equal(rescuePlan({ ...compensating, interruptions: 1 }).do, 'give_up')
+  assert.deepEqual(rescuePlan({ ...compensating, interruptions: null }), { do: 'compensate_on' })
+  const reason = 'its compensation was interrupted 2 times: look at what it left behind'
+  const error = { step_idx: 1, step: 'b', reason }
+  assert.deepEqual(rescuePlan({ ...compensating, interruptions: 1 }), { do: 'give_up', error })
 })

@@ -56,3 +56,48 @@ test('numbers are taken up to 2^53 - 1, whole characters in any escape', () => {
   assert.equal(parse('-1.5e3'), -1500)
   assert.equal(parse('"\\ud83d\\ude00 \\\\ \\" \\/"'), '😀 \\ " /')
 })
+
+test('what is refused is refused in words', () => {
+  const refused: [body: string | Buffer, message: string][] = [
+    ['{', 'The body is not valid JSON.'],
+    [Buffer.from([0x22, 0xff, 0x22]), 'The body is not valid UTF-8.'],
+    ['["\\ud800"]', 'The body holds half of a surrogate pair.'],
+    ['["a\\u0000"]', 'The body holds a NUL character.'],
+    ['{"a\\u0000":1}', 'The body holds a NUL character.'],
+    ['{"a":[1,{"b":2}],"a":1}', 'The key "a" stands twice in one object.'],
+    ['[{"a":1,"a":2}]', 'The key "a" stands twice in one object.'],
+    ['[[{"a":{"b":[1,2]},"a":2}]]', 'The key "a" stands twice in one object.'],
+    ['{"a":[],"a":1}', 'The key "a" stands twice in one object.'],
+    [
+      `{"${'k'.repeat(65)}":1,"${'k'.repeat(65)}":1}`,
+      `The key "${'k'.repeat(64)}" stands twice in one object.`,
+    ],
+    [`[${'[]'}${',[]'.repeat(40)},1e400]`, 'The number 1e400 is larger than can be kept exactly (2^53 - 1).'],
+    [`1${'0'.repeat(50)}`, `The number 1${'0'.repeat(39)} is larger than can be kept exactly (2^53 - 1).`],
+    [
+      `0.1e${'9'.repeat(20)}`,
+      'The number 0.1e99999999999999999999 is larger than can be kept exactly (2^53 - 1).',
+    ],
+  ]
+  for (const [body, message] of refused) assert.throws(() => parseStrictJson(Buffer.from(body)), { message })
+  const lists = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+  assert.ok(parse(lists(32)))
+  assert.throws(() => parse(lists(33)), { message: 'The body is nested more than 32 levels deep.' })
+})
+
+test('keys and texts that only look alike are taken: in lists, in values, after objects and numbers', () => {
+  for (const text of [
+    '"a"',
+    '[["a"],"a","a"]',
+    '{"a":"b","b":"a"}',
+    '[{"a":1},"a",{"a":1}]',
+    '{"x":[{"a":1}],"a":["a","a"]}',
+    '{"n":-1,"m":[0,-0.5,9],"o":"\\\\"}',
+    '{"k":[1,2],"j":"k"}',
+    '["a",1,"a",["a","a"],{"a":["a","a"]}]',
+    '{}',
+    '[]',
+    '""',
+  ])
+    assert.deepEqual(parse(text), JSON.parse(text))
+})

@@ -84,6 +84,6 @@ const isEnd = (rest: string) => rest === '' || (rest.length < 24 && /^[\d.,]+ ?[
 
 /** Addresses read `Unused Floating IP - 1.1.1.1`; an address is called by itself. */
 function addressOf(description: string): string | null {
-  const words = description.slice(-64).split(/[\s()]+/)
+  const words = description.split(/[\s()]+/)
   return words.find(word => isIP(word) !== 0) ?? null
 }

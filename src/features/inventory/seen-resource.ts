@@ -24,12 +24,9 @@ export function seenResource(item: MappedItem): SeenResource {
   let content = { name, region, status, tags, attrs }
   let text = JSON.stringify(content)
   // PostgreSQL stores neither NUL nor half a surrogate pair; one odd name must not fail a whole batch.
-  if (/\\u(0000|d[89a-f])/i.test(text)) {
+  if (/\\u(0000|d[89a-f])/.test(text)) {
     // An escaped backslash is stepped over: the letters behind it are text that only looks like an escape.
-    text = text.replaceAll(
-      /(\\\\)|\\u(?:0000|d[89a-f][0-9a-f]{2})/gi,
-      (_, backslash) => backslash ?? '\ufffd',
-    )
+    text = text.replaceAll(/(\\\\)|\\u(?:0000|d[89a-f][0-9a-f]{2})/g, (_, backslash) => backslash ?? '\ufffd')
     content = JSON.parse(text)
   }
   const deployment_id = deploymentOfTags(content.tags)

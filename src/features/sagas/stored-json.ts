@@ -9,14 +9,13 @@ const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
 /** The JSON text of an object, or an error that says what is wrong with it. */
 export function textOf(value: unknown, what: string): string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`its ${what} is not an object`)
-  let text: string
+  let text: string | undefined
   try {
     text = JSON.stringify(value)
   } catch {
     throw new Error(`its ${what} cannot be written as JSON`)
   }
+  // Neither a list nor null nor what writes itself as text.
   if (!text?.startsWith('{')) throw new Error(`its ${what} is not an object`)
   if (Buffer.byteLength(text) > MOST_BYTES) throw new Error(`its ${what} is larger than ${MOST_BYTES} bytes`)
   if (UNSTORABLE.test(text)) throw new Error(`its ${what} holds characters that cannot be stored`)
@@ -25,8 +24,9 @@ export function textOf(value: unknown, what: string): string {
 
 /** Frozen through and through: a step cannot change what the runner knows. */
 export function frozen<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  for (const part of Object.values(value)) frozen(part)
+  // What is no object is frozen by nature.
+  if (Object.isFrozen(value)) return value
+  for (const part of Object.values(value as object)) frozen(part)
   return Object.freeze(value)
 }
 

@@ -39,13 +39,12 @@ function inspect(text: string): void {
       expectsKey = char === '{'
     } else if (char === '}' || char === ']') {
       open.pop()
-      expectsKey = false
     } else if (char === ',') {
-      expectsKey = open.at(-1) !== null
+      expectsKey = true
     } else if (char === '"') {
       const end = endOfString(text, at)
       const content = stringAt(text, at, end)
-      if (expectsKey) noteKey(open.at(-1)!, content)
+      if (expectsKey) noteKey(open.at(-1), content)
       expectsKey = false
       at = end
     } else if (char === '-' || (char >= '0' && char <= '9')) {
@@ -70,7 +69,8 @@ function stringAt(text: string, start: number, end: number): string {
   return content
 }
 
-function noteKey(keys: Set<string> | null, key: string): void {
+/** In an array, and outside of everything, a text is never a key. */
+function noteKey(keys: Set<string> | null | undefined, key: string): void {
   if (keys?.has(key))
     throw malformed(`The key ${JSON.stringify(key.slice(0, 64))} stands twice in one object.`)
   keys?.add(key)

@@ -318,4 +318,6 @@ test('an assignment is found again by what its line says and by which of such li
   const assigned = handAssigned([assignment('a', 2, 'acme'), assignment('b', 1, 'globex')])
   const tenants = ['a', 'b', 'c', 'a', 'a', 'b'].map(description => assigned(line(description))?.tenant_id)
   assert.deepEqual(tenants, [undefined, 'globex', undefined, 'acme', undefined, undefined])
+  assert.equal(handAssigned([])(line('a')), undefined)
+  assert.equal(handAssigned([assignment('a', 1, 'acme')])(line('a'))?.tenant_id, 'acme')
 })
