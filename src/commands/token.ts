@@ -1,6 +1,6 @@
 // cloudops token: a test token, as the issuer would make it. The service itself never issues tokens, so this is for
 // development alone.
-import { SignJWT } from 'jose'
+import { SignJWT } from 'jose/jwt/sign'
 import { type Config, loadConfig } from '../config.ts'
 import { type Command, CommandError, text, usageError } from './command.ts'
 import { print } from './terminal.ts'

@@ -569,7 +569,7 @@ describe('a resource in motion', () => {
 test('generated changes and faults end as the lifecycle says: no wrong strike, deletion or event, no endless paging', async t => {
   const { engine, close } = await openTestEngine()
   t.after(close)
-  const { outcomes, events, strikes: given } = await chaosSweeps({ engine, sweeps: 150, seed: 4 })
+  const { outcomes, events, strikes: given } = await chaosSweeps({ engine, sweeps: 100, seed: 4 })
   // It would prove little had it not met whole listings, all ways to end otherwise, and every kind of event.
   for (const [what, count] of Object.entries({ ...outcomes, ...events, given })) assert.ok(count > 0, what)
 })

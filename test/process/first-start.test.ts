@@ -4,13 +4,34 @@ import { readFileSync, statSync } from 'node:fs'
 import { delimiter, join, sep } from 'node:path'
 import { after, test } from 'node:test'
 import { promisify } from 'node:util'
+import {
+  everythingIsThere,
+  pauseAndResume,
+  requestRuns,
+  type Sign,
+  type Written,
+} from '../support/acknowledged-writes.ts'
 import { COLOUR, call, noSecrets, runCommand, startService, temporaryFolder } from '../support/process.ts'
+import { tokenMaker } from '../support/tokens.ts'
 
-// One service for the whole file, started as a newcomer has it: no configuration, no database, the host's own Node.
+// One service for the whole file, until it is killed, started as a newcomer has it: no configuration, no database, the host's own Node.
 const dataDir = temporaryFolder({ after })
 const env = { ...noSecrets, NODE_ENV: undefined, LOG_LEVEL: 'warn' }
 const tasks = '/api/v1/admin/scheduled_tasks'
 const service = await startService({ after }, { dataDir, env, node: hostNode() })
+
+/** The one that runs now: one of the tests kills it and starts another. */
+let running = service
+// It outlives the test that starts it.
+const ends: (() => Promise<void> | void)[] = []
+after(() => Promise.all(ends.map(end => end())))
+const file = { after: (end: () => Promise<void> | void) => void ends.push(end) }
+const secretsFile = join(dataDir, 'development-secrets.json')
+const secrets = readFileSync(secretsFile, 'utf8')
+const { JWT_SECRET } = JSON.parse(secrets)
+const tokens = tokenMaker(() => new Date())
+const sign: Sign = sub =>
+  tokens.raw({ sub, role: 'platform_admin', exp: Date.now() / 1000 + 600 }, { secret: JWT_SECRET })
 
 const printedCurl = (output: string): string => /^curl .*$/m.exec(output)?.[0] ?? ''
 const printedToken = (output: string): string => /Bearer ([^']+)'/.exec(output)?.[1] ?? ''
@@ -57,16 +78,35 @@ test('the command line lists the tasks of the running service and runs one', asy
   assert.match(unknown.stderr, /^404 not_found: /)
 })
 
-test('secrets are made once: after a restart an old token is still good', async t => {
-  const token = printedToken(service.output())
-  const secrets = readFileSync(join(dataDir, 'development-secrets.json'), 'utf8')
-  assert.equal(statSync(join(dataDir, 'development-secrets.json')).mode & 0o077, 0)
-  assert.deepEqual(await service.stop(), { code: 0, signal: null })
+/** Twenty were run by hand; one keeps `npm test` short. */
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? 1)
 
-  const second = await startService(t, { dataDir, env })
-  assert.equal((await second.call('GET', tasks, { token })).status, 200)
-  assert.equal((await second.call('GET', tasks)).status, 401, 'a token signed with another secret')
-  assert.equal(readFileSync(join(dataDir, 'development-secrets.json'), 'utf8'), secrets)
+test('killed in the middle of writes it starts again each time, and nothing acknowledged is lost', async t => {
+  const written: Written = { pausedBy: new Set([null]), runs: new Set() }
+  let acknowledged = 0
+  for (let round = 0; round < ROUNDS; round++) {
+    const writers = [
+      pauseAndResume(running, written, sign, `round-${round}`),
+      requestRuns(running, written, sign),
+    ]
+    const enough = 15 + Math.floor(Math.random() * 30)
+    const counts = Promise.all(writers.map(writer => writer.until(enough)))
+    await Promise.race(writers.map(writer => writer.reached))
+    await running.kill()
+    for (const count of await counts) acknowledged += count
+    running = await startService(file, { dataDir, env })
+    await everythingIsThere(running, written, sign)
+  }
+  t.diagnostic(`${ROUNDS} kills, ${acknowledged} writes acknowledged, ${written.runs.size} of them runs`)
+})
+
+test('secrets are made once: after a restart an old token is still good', async () => {
+  assert.notEqual(running.pid, service.pid)
+  assert.equal(readFileSync(secretsFile, 'utf8'), secrets)
+  assert.equal(statSync(secretsFile).mode & 0o077, 0)
+  const token = printedToken(service.output())
+  assert.equal((await running.call('GET', tasks, { token })).status, 200)
+  assert.equal((await running.call('GET', tasks)).status, 401, 'a token signed with another secret')
 })
 
 /** The `node` a person has, as opposed to the one npm puts in front of it; the same where there is no other. */

@@ -110,7 +110,10 @@ export async function startService(owner: Owner, options: ServiceOptions = {}): 
 export async function spawnService(owner: Owner, options: ServiceOptions = {}): Promise<Service> {
   const { command = 'serve', env = {}, dataDir = temporaryFolder(owner), node = process.execPath } = options
   const [port, managementPort] = [await freePort(), await freePort()]
-  const child = spawn(node, [launcher, command], {
+  // These processes live for seconds: the embedded engine is compiled quickly, not well, which halves a start. An older Node
+  // passes no flags on.
+  const flags = node === process.execPath ? ['--liftoff-only'] : []
+  const child = spawn(node, [...flags, launcher, command], {
     cwd: dataDir,
     env: environment({
       ...secrets,

@@ -142,8 +142,10 @@ function read(file: string): Holder | undefined {
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The command name, in parentheses, may hold spaces: count fields after it. Field 22 is the start time.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+    // The command name, in parentheses, may hold spaces: count fields after it. Field 3 is the state, 22 the start time.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    // A parent that does not ask after its child (the first process of a container, often) leaves a pid without a process.
+    return fields[0] === 'Z' || fields[0] === 'X' ? 'dead' : (fields[19] ?? '')
   } catch {
     return ''
   }
