@@ -23,7 +23,7 @@ import { forgetIdempotencyKeys } from './kernel/http/idempotency.ts'
 import type { Task } from './kernel/queue/task.ts'
 
 /** Every scheduled task of the service. */
-export const tasksOf = (ctx: Context): Task[] => [
+const tasksOf = (ctx: Context): Task[] => [
   recordBalance(ctx), //  hourly at :07  cloud_billing
   resourceSync(ctx), //  hourly at :15  cloud_sync_full
   driftDetection(ctx), //  hourly at :20  metering

@@ -2,7 +2,7 @@
 // minutes, for a tenant, with the role admin. Not proven: 401. Proven but not allowed: 403.
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 
-export const LONGEST_LIFE_SECONDS = 120
+const LONGEST_LIFE_SECONDS = 120
 
 export type Verdict = { tenantId: string } | { status: 401 | 403; message: string }
 

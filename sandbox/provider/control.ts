@@ -14,7 +14,7 @@ import type { Provider } from './server.ts'
 type WithId = { Params: { kind: string; id: string } }
 
 /** RFC 7396: null takes a member away, an object is merged, anything else replaces. */
-export function merged(target: unknown, patch: unknown): unknown {
+function merged(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
   const base = typeof target === 'object' && target !== null && !Array.isArray(target) ? target : {}
   const result: Record<string, unknown> = { ...base }

@@ -23,7 +23,7 @@ export function attachVolume(world: World, volumeId: string, dropletId: number):
   return replaceDroplet(world, { ...droplet, volume_ids: [...new Set([...droplet.volume_ids, volumeId])] })
 }
 
-export function detachVolume(world: World, volumeId: string, dropletId: number): boolean {
+function detachVolume(world: World, volumeId: string, dropletId: number): boolean {
   const volume = world.shelves.volume.get(volumeId)
   if (volume === undefined) return false
   world.shelves.volume.replace({ ...volume, droplet_ids: [] })

@@ -43,7 +43,7 @@ export async function deprovision({ call }: Bundle, deploymentId: string): Promi
   return body.data
 }
 
-export async function shown({ call }: Bundle, id: string): Promise<Run> {
+async function shown({ call }: Bundle, id: string): Promise<Run> {
   return (await call('GET', `/api/v1/sagas/${id}`)).body.data
 }
 

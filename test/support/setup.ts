@@ -10,7 +10,7 @@ import {
   type SandboxProviderOptions,
 } from '../../sandbox/provider/server.ts'
 import { buildApp } from '../../src/app.ts'
-import { type Config, readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
 import type { SagaKind } from '../../src/features/sagas/index.ts'
 import { createProvider, type Limits } from '../../src/integrations/digitalocean/index.ts'
@@ -88,7 +88,7 @@ export interface SetupOptions {
 }
 
 /** The provider client without its patience: it tries again, but at once and not for long. */
-export const quickLimits: Partial<Limits> = {
+const quickLimits: Partial<Limits> = {
   rates: [],
   endpointRates: {},
   attempts: 3,
@@ -177,11 +177,8 @@ export function undoStack(t: TestContext): (undo: () => unknown) => void {
 
 export const silentLog = pino({ level: 'silent' })
 
-export const testConfig = (env: Record<string, string> = {}): Config =>
-  readConfig({ ...testEnvironment, ...env }).config
-
 /** Starts at a fixed moment and moves only when told. */
-export function testClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
+function testClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
   let time = Date.parse(start)
   return {
     now: () => new Date(time),

@@ -12,7 +12,7 @@ const Description = Nullable(Type.String({ maxLength: 255 }))
 const ExpiresAt = Nullable(Type.String({ format: 'date-time', description: 'In the future; null: never.' }))
 
 /** 30 days. */
-export const LONGEST_GRACE = 2_592_000
+const LONGEST_GRACE = 2_592_000
 
 export const CreateBody = Nullable(
   Body({

@@ -10,7 +10,7 @@ import { CostLine } from './schemas.ts'
 import type { CostLineRow } from './tables.ts'
 
 /** As the API names and orders them. */
-export const COST_LINE_COLUMNS = Object.keys(CostLine.properties) as (keyof typeof CostLine.properties)[]
+const COST_LINE_COLUMNS = Object.keys(CostLine.properties) as (keyof typeof CostLine.properties)[]
 type Line = Pick<CostLineRow, (typeof COST_LINE_COLUMNS)[number]>
 
 export async function sendCostLines(

@@ -36,7 +36,7 @@ export const VersionParams = Type.Object({
 export const AddonParams = Type.Object({ code: Code })
 export const PriceParams = Type.Object({ id: Id })
 
-export const PlanItem = Type.Object({
+const PlanItem = Type.Object({
   resource_kind: Type.String(),
   included_qty: Type.Integer({ description: 'How much of the kind the base price includes.' }),
   overage_unit: Nullable(Type.String({ description: 'What is charged beyond it; null: nothing is.' })),
@@ -54,7 +54,7 @@ const versionFields = {
   items: Type.Array(PlanItem),
 }
 
-export const ActiveVersion = Type.Object(versionFields)
+const ActiveVersion = Type.Object(versionFields)
 
 export const PlanVersion = Type.Object({
   ...versionFields,

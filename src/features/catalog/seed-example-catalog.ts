@@ -14,7 +14,7 @@ import { catalogIsEmpty, insertPlan } from './plan-repository.ts'
 import { insertPrice } from './price-repository.ts'
 import { activate, insertDraft } from './version-repository.ts'
 
-export const EXAMPLE_CATALOG = join(import.meta.dirname, '../../../examples/catalog.yaml')
+const EXAMPLE_CATALOG = join(import.meta.dirname, '../../../examples/catalog.yaml')
 
 // Any constant will do, as long as every node takes the same one.
 const LOCK_KEY = 4_005_004

@@ -130,19 +130,6 @@ export function updateDeployment(
     .executeTakeFirst()
 }
 
-export function findDeployment(
-  executor: Executor,
-  scope: Scope,
-  id: string,
-): Promise<CloudDeploymentRow | undefined> {
-  return executor
-    .selectFrom('cloud_deployments')
-    .selectAll()
-    .where('id', '=', id)
-    .$if(!scope.allTenants, q => q.where('tenant_id', '=', tenantOf(scope)!))
-    .executeTakeFirst()
-}
-
 export async function deploymentExists(executor: Executor, id: string): Promise<boolean> {
   const row = await executor
     .selectFrom('cloud_deployments')

@@ -65,7 +65,7 @@ export const Deployment = Type.Object({
   updated_at: Time,
 })
 
-export const DeploymentEvent = Type.Object({
+const DeploymentEvent = Type.Object({
   id: Id,
   deployment_id: Id,
   from_state: State,

@@ -51,7 +51,7 @@ export const DriftQuery = Query({
   }),
 })
 
-export const Spec = Type.Unsafe<Record<string, unknown>>({
+const Spec = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   maxProperties: MOST_FIELDS,
   propertyNames: { minLength: 1, maxLength: LONGEST_FIELD },

@@ -17,7 +17,7 @@ import { finishRun, lockRun, markFresh, type Progress, startRun } from './sync-r
 import { rehome } from './write-resources.ts'
 
 /** The name under which the ledger keeps the sweep of projects, beside those of the kinds. */
-export const PROJECTS = 'project'
+const PROJECTS = 'project'
 
 interface ProjectList {
   project: SeenProject

@@ -5,7 +5,7 @@ import type { Leak } from './schemas.ts'
 import type { ProvisioningReservationRow } from './tables.ts'
 import { SAGA_TAG } from './tags.ts'
 
-export const UNDER_WAY = ['pending', 'running', 'compensating'] as const
+const UNDER_WAY = ['pending', 'running', 'compensating'] as const
 
 /**
  * How many of a kind a deployment has: those that live, and those that other runs under way have a place for. One that

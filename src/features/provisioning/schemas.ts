@@ -40,7 +40,7 @@ export const IdParams = Type.Object({ id: Id })
 
 export const LeaksQuery = Query({ ...PageQuery })
 
-export const LEAK_REASONS = ['run_rolled_back', 'run_failed', 'run_unknown', 'not_owned'] as const
+const LEAK_REASONS = ['run_rolled_back', 'run_failed', 'run_unknown', 'not_owned'] as const
 
 export const Leak = Type.Object({
   saga_id: Type.String({ description: 'As the tag names it.' }),

@@ -1,5 +1,4 @@
 // The tags by which provider objects are known to belong to a deployment and to have been made by a saga.
-export { deploymentTag } from '../inventory/index.ts'
 
 export const SAGA_TAG = 'saga:'
 

@@ -10,7 +10,7 @@ import { lockStranded, markRescued, type Patience, suspectSilent } from './rescu
 import { sagaJob, sendRun } from './saga-job.ts'
 
 /** With a look every 5 seconds, a dead worker's run is found after 18 at the latest. */
-export const PATIENCE: Patience = { silentMs: 8_000, suspectMs: 4_000, waitingMs: 12_000 }
+const PATIENCE: Patience = { silentMs: 8_000, suspectMs: 4_000, waitingMs: 12_000 }
 const LOOK_MS = 5_000
 
 /** How many runs were taken from dead workers, or sent again because their job was gone. */

@@ -5,7 +5,7 @@ import type { QueueName } from '../../kernel/queue/queues.ts'
 import type { Task } from '../../kernel/queue/task.ts'
 import { TRIGGERS } from './tables.ts'
 
-export const TaskPayload = Type.Object({ task: Type.String(), trigger: Type.Enum([...TRIGGERS]) })
+const TaskPayload = Type.Object({ task: Type.String(), trigger: Type.Enum([...TRIGGERS]) })
 
 /** Each task's job stands in the task's own queue. */
 export const taskJob = (task: { name: string; queue: string }): JobType<typeof TaskPayload> => ({

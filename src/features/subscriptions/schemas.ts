@@ -36,7 +36,7 @@ export const ChangePlanVersionBody = Body({
   ),
 })
 
-export const SubscriptionAddon = Type.Object({
+const SubscriptionAddon = Type.Object({
   code: Type.String(),
   resource_kind: Type.String(),
   qty: Type.Integer({ description: 'What one of it adds.' }),

@@ -1,7 +1,7 @@
 // What the rest of the service may use of the DigitalOcean client. It knows no feature and no database.
 export { absentProvider } from './absent-provider.ts'
 export type { Balance, InvoiceHeader } from './billing.ts'
-export { type Clock, systemClock } from './clock.ts'
+export type { Clock } from './clock.ts'
 export type { Verdict } from './completeness.ts'
 export type { CallOptions } from './courier.ts'
 export { type Doomed, isGpuSize, type MadeDroplet } from './droplet-life.ts'
@@ -14,7 +14,7 @@ export type { Listing, ListingPage, ListOptions, PagedListing } from './listing.
 export { isInMotion, type MappedItem, mapItem } from './map-item.ts'
 export { type Allowance, createPace, type Pace } from './pace.ts'
 export { idText, type RawItem } from './page.ts'
-export { passes, type Wait } from './patience.ts'
+export type { Wait } from './patience.ts'
 export type { Assignment, ProjectInput } from './projects.ts'
 export { createProvider, type Provider, type ProviderOptions } from './provider.ts'
 export { resourceOfUrn, urnOf } from './urn.ts'

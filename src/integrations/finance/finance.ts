@@ -24,7 +24,7 @@ export interface FinanceLimits {
   maxAnswerBytes: number
 }
 
-export const defaultFinanceLimits: FinanceLimits = {
+const defaultFinanceLimits: FinanceLimits = {
   silenceMs: 30_000,
   pushMs: 600_000,
   maxAnswerBytes: 64 * 1024,

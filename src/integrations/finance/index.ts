@@ -2,7 +2,6 @@
 export { FinanceError, type FinanceFault } from './errors.ts'
 export {
   createFinance,
-  defaultFinanceLimits,
   type Finance,
   type FinanceLimits,
   type FinanceOptions,

@@ -5,8 +5,8 @@ import { SignJWT } from 'jose'
 import type { Clock } from '../../kernel/clock.ts'
 import { OWN_ISSUER } from '../../kernel/http/verify-token.ts'
 
-export const TOKEN_SECONDS = 60
-export const TOKEN_AUDIENCE = 'finance'
+const TOKEN_SECONDS = 60
+const TOKEN_AUDIENCE = 'finance'
 
 export interface TokenOptions {
   secret: string

@@ -1,9 +1,9 @@
 // How column values reach the code, the same on both engines: dates and times as ISO strings (a JavaScript Date
 // would move a DATE by the local offset), bigints as numbers only where no digit is lost, numerics as text.
 
-export const OID = { int8: 20, date: 1082, timestamptz: 1184 } as const
+const OID = { int8: 20, date: 1082, timestamptz: 1184 } as const
 
-export function parseBigint(raw: string): number {
+function parseBigint(raw: string): number {
   const value = Number(raw)
   if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${raw} does not fit a JavaScript number`)
   return value

@@ -21,7 +21,7 @@ export interface MigrationStatus {
   applied_at: string | null
 }
 
-export const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../../migrations')
+const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../../migrations')
 
 // Any constant will do, as long as every version of the service takes the same one.
 const LOCK_KEY = 4_005_001

@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { problemsOf } from './declared-problems.ts'
 import { finishDocument, PROBLEMS } from './openapi-document.ts'
 
-export const ProblemSchema = Type.Object(
+const ProblemSchema = Type.Object(
   {
     type: Type.String({ description: 'A URN for the code.' }),
     title: Type.String(),

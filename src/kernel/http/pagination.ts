@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { invalid } from '../errors.ts'
 import { isUuid } from '../ids.ts'
 
-export const MOST_ROWS = 500
+const MOST_ROWS = 500
 
 export const PageQuery = {
   limit: Type.Integer({ minimum: 1, maximum: MOST_ROWS, default: 100, description: 'Rows on a page.' }),
