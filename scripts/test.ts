@@ -18,12 +18,12 @@ const processes = process.env.TEST_DATABASE_URL
 
 const lanes: Step[][] = [
   [{ shared: true, files: ['test/{api,architecture,kernel}/*.test.ts'] }],
-  [{ shared: true, files: ['test/{jobs,races}/*.test.ts'] }],
+  [{ shared: true, files: ['test/jobs/*.test.ts'] }],
   [{ shared: false, files: processes }],
   [
     // These wait more than they work.
     { shared: false, files: ['test/scenarios/*.test.ts'] },
-    { shared: true, files: ['test/{features,integrations,sandbox}/**/*.test.ts'] },
+    { shared: true, files: ['test/{features,integrations,races,sandbox}/**/*.test.ts'] },
   ],
 ]
 
