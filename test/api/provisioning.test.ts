@@ -94,7 +94,7 @@ test('a provisioned droplet is the tenant’s and the deployment’s from the fi
 })
 
 test('of a run under way a second request is answered with the same run, by name or by deployment', async t => {
-  const bundle = await setup(t, { worker: true, provider: { actionDelayMs: 400 } })
+  const bundle = await setup(t, { worker: true, provider: { actionDelayMs: 1_000 } })
   const { id } = await deployment(bundle)
   const first = await provision(bundle, id)
   assert.equal((await provision(bundle, id)).id, first.id)

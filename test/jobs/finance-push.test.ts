@@ -88,7 +88,7 @@ test('an invoice is pushed by a job: split by the tax rule, gross the sum of all
 })
 
 test('each fault of finance is told apart, kept with the invoice, and mended by the next push without a second row', async t => {
-  const bundle = await setup(t, { finance: { silenceMs: 300 } })
+  const bundle = await setup(t, { finance: { silenceMs: 1_000 } })
   const { ctx, finance } = bundle
   const expected: Record<(typeof financeFaultNames)[number], [fault: string, RegExp, action: string]> = {
     drop_after_commit: ['unavailable', /did not answer/, 'updated'],
