@@ -290,6 +290,11 @@ test('lines are listed by month, kind and every other filter, page after page, w
     assert.deepEqual(paged, all, filter)
   }
   assert.equal((await costLines(bundle, ''))[0]?.period, '2026-09-01')
+  // A cursor says where a page ended among all lines, also to a listing of another month.
+  const cursor = async (filter: string) =>
+    (await call('GET', `${base}/cost-lines?${filter}&limit=1`)).body.next_cursor
+  assert.equal(await count(`period=2026-10-01&cursor=${await cursor('tenant_id=acme')}`), 9)
+  assert.equal(await count(`period=2026-09-01&cursor=${await cursor('period=2026-10-01')}`), 0)
 
   const invoices = await call('GET', `${base}/invoices?limit=1`)
   assert.deepEqual(

@@ -51,7 +51,7 @@ const TYPES: Record<keyof LineFilter, string> = {
 }
 
 /** Sorts before every line there is. */
-const BEFORE_ALL = { period: '-infinity', id: '00000000-0000-0000-0000-000000000000' }
+const BEFORE_ALL: Place = { period: '-infinity', id: '00000000-0000-0000-0000-000000000000' }
 
 /** A page in the order of months, and within a month as the lines came. */
 export const listLines = (
@@ -72,7 +72,7 @@ export const listLineRows = <Column extends keyof CostLineRow>(
 ): Promise<Pick<CostLineRow, Column>[]> =>
   readPage(engine, columns.join(', '), 'cost_line_rows', filter, limit, after)
 
-function readPage<Row>(
+async function readPage<Row>(
   engine: Engine,
   columns: string,
   statement: string,
@@ -82,9 +82,19 @@ function readPage<Row>(
 ): Promise<Row[]> {
   const asked = (Object.keys(TYPES) as (keyof LineFilter)[]).filter(name => filter[name] !== undefined)
   const leading = LEADING.find(name => asked.includes(name))
+  const { period: month } = filter
   const from = after ?? BEFORE_ALL
-  const values: unknown[] = [limit, from.period, from.id]
-  const where = ['(period, id) > ($2::date, $3::uuid)']
+  const values: unknown[] = [limit]
+  const where: string[] = []
+  if (month === undefined) {
+    values.push(from.period, from.id)
+    where.push('(period, id) > ($2::date, $3::uuid)')
+  } else {
+    // Not as a pair beside `period = …`: the index would then be entered where the month begins, and not where the page does.
+    if (from.period > month) return []
+    values.push(from.period === month ? from.id : BEFORE_ALL.id)
+    where.push('id > $2::uuid')
+  }
   for (const name of asked) {
     values.push(filter[name])
     const value = `$${values.length}::${TYPES[name]}`
