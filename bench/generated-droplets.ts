@@ -4,7 +4,6 @@ import { type GeneratedWorld, generated } from '../sandbox/world/generated.ts'
 import { defaultProject } from '../sandbox/world/world.ts'
 import {
   absentProvider,
-  createProvider,
   type ListingPage,
   type PagedListing,
   type Provider,
@@ -60,28 +59,4 @@ export function generatedProvider(droplets: number): GeneratedProvider {
       return taken
     },
   }
-}
-
-/** The real client over the same world: JSON text is made, parsed, paged and counted as with the provider. */
-export function clientOf(world: GeneratedWorld): Provider {
-  const shelf = world.shelves.droplet
-  const last = Math.ceil(shelf.size / PER_PAGE)
-  const answerTo = ({ pathname, searchParams }: URL): object => {
-    if (pathname === '/v2/projects/default') return { project: defaultProject(world) }
-    if (searchParams.has('type')) return { droplets: [], links: {}, meta: { total: 0 } }
-    const page = Number(searchParams.get('page'))
-    const next = `https://api.digitalocean.com/v2/droplets?page=${page + 1}&per_page=${PER_PAGE}`
-    return {
-      droplets: shelf.slice((page - 1) * PER_PAGE, PER_PAGE),
-      links: page < last ? { pages: { next } } : {},
-      meta: { total: shelf.size },
-    }
-  }
-  return createProvider({
-    baseUrl: 'https://provider.example',
-    token: 'bench',
-    fetch: async url => Response.json(answerTo(new URL(url))),
-    // The provider's pace would take minutes.
-    pace: { take: async () => {}, done() {}, pauseUntil() {}, allowance: () => null },
-  })
 }

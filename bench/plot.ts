@@ -33,6 +33,7 @@ export function plot(results: Result[]): string | undefined {
   )
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    '<title>Cost of one row against the number of rows</title>',
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="white"/>`,
     `<text x="${LEFT}" y="18" font-size="14">Cost of one row against the number of rows</text>`,
     ...x.decades.map(

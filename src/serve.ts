@@ -5,6 +5,7 @@ import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
 import { type Context, createContext } from './context.ts'
 import { seedExampleCatalog } from './features/catalog/index.ts'
+import { boundHeapGrowth } from './kernel/heap-growth.ts'
 import { type Drain, installDrain } from './kernel/http/drain.ts'
 import { createLog } from './kernel/log.ts'
 import { buildManagement } from './management.ts'
@@ -40,6 +41,7 @@ export async function start(
   parts: Parts,
   watch: (stoppable: Stoppable) => () => void = () => () => {},
 ): Promise<Running> {
+  boundHeapGrowth()
   const log = createLog(given.LOG_LEVEL)
   const surroundings = await surround(given, log)
   const { config } = surroundings

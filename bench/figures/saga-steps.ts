@@ -7,7 +7,7 @@ import { serviceEnvironment } from '../service-environment.ts'
 import { startWorker } from '../worker-process.ts'
 
 const AT_ONCE = 16
-const WARM_UP_RUNS = 300
+const WARM_UP_RUNS = 1_500
 const RUNS = 400
 const ROUNDS = 7
 /** Ours has a pool for itself and one for its queue. */

@@ -8,6 +8,7 @@ import { createContext } from '../../src/context.ts'
 import { ingestInvoice } from '../../src/features/billing/ingest-invoice.ts'
 import { upsertInvoices } from '../../src/features/billing/repository.ts'
 import { createProvider } from '../../src/integrations/digitalocean/index.ts'
+import { boundHeapGrowth } from '../../src/kernel/heap-growth.ts'
 import { working } from '../worker-process.ts'
 
 export interface Ingest {
@@ -40,6 +41,9 @@ const listed = {
   period: '2026-09-01',
   amount: process.env.AMOUNT!,
 }
+
+// As a process of the service does.
+boundHeapGrowth()
 
 working<Ingest, Ingested>(async ({ prepare, anew }) => {
   const answer = (ms: number) => ({ ms, peakBytes: process.resourceUsage().maxRSS * 1024 })

@@ -2,6 +2,7 @@
 import { readConfig } from '../../src/config.ts'
 import { createContext } from '../../src/context.ts'
 import { detectDrift, type Swept } from '../../src/features/drift/detect-drift.ts'
+import { boundHeapGrowth } from '../../src/kernel/heap-growth.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { working } from '../worker-process.ts'
 
@@ -13,6 +14,9 @@ export interface DriftSwept extends Swept {
 
 const { config } = readConfig({ ...process.env })
 const context = await createContext({ config, worker: false })
+
+// As a process of the service does.
+boundHeapGrowth()
 
 working<object, DriftSwept>(async () => {
   const began = performance.now()

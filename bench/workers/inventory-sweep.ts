@@ -1,11 +1,13 @@
 // A sweep of the service's own: its configuration, pool, queue and log, and `syncKind` as the job calls it; only the
-// provider is another (generated-droplets.ts). CLIENT=yes puts the real provider client before it.
+// provider is another (generated-droplets.ts), unless PROVIDER_URL says where the real client finds one.
 import { sql } from 'kysely'
 import { readConfig } from '../../src/config.ts'
 import { createContext } from '../../src/context.ts'
 import { syncKind } from '../../src/features/inventory/sync-kind.ts'
+import { createProvider } from '../../src/integrations/digitalocean/index.ts'
+import { boundHeapGrowth } from '../../src/kernel/heap-growth.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { clientOf, generatedProvider } from '../generated-droplets.ts'
+import { generatedProvider } from '../generated-droplets.ts'
 import { working } from '../worker-process.ts'
 
 export interface Sweep {
@@ -23,8 +25,15 @@ const { config } = readConfig({ ...process.env })
 const context = await createContext({ config, worker: false })
 const droplets = Number(process.env.DROPLETS)
 const { world, provider, takeOwnTime } = generatedProvider(droplets)
-const kernel = { ...context, provider: process.env.CLIENT === 'yes' ? clientOf(world) : provider }
+const kernel = { ...context, provider: realClient() ?? provider }
 if (process.env.TENANTS) await addTenants(Number(process.env.TENANTS))
+
+function realClient() {
+  const { PROVIDER_URL: baseUrl, PROVIDER_TOKEN: token } = process.env
+  if (!baseUrl || !token) return undefined
+  // At the provider's pace it would take minutes.
+  return createProvider({ baseUrl, token, log: context.log, limits: { rates: [], endpointRates: {} } })
+}
 
 /** Tenant t of n, as an operator would have assigned projects: project t, which holds every n-th droplet. */
 async function addTenants(tenants: number): Promise<void> {
@@ -39,6 +48,9 @@ async function addTenants(tenants: number): Promise<void> {
     from generate_series(0, ${droplets}::int - 1) as i
     join cloud_projects p on p.provider_id = 'project-' || (i % ${tenants}::int)`.execute(context.db)
 }
+
+// As a process of the service does.
+boundHeapGrowth()
 
 working<Sweep, Swept>(async ({ changePercent }) => {
   if (changePercent > 0) world.change({ percent: changePercent })

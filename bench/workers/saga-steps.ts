@@ -6,6 +6,7 @@ import { readConfig } from '../../src/config.ts'
 import { createContext } from '../../src/context.ts'
 import { type SagaKind, startSaga } from '../../src/features/sagas/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
+import { boundHeapGrowth } from '../../src/kernel/heap-growth.ts'
 import { startWorker } from '../../src/worker.ts'
 import { type Batch, inFlight, STEPS, type Stepped } from '../saga-batch.ts'
 import { working } from '../worker-process.ts'
@@ -62,6 +63,9 @@ async function allCompleted(): Promise<void> {
     if (Number(count) === 0) return
   }
 }
+
+// As a process of the service does.
+boundHeapGrowth()
 
 working<Batch, Stepped>(async ({ runs, atOnce }) => {
   const began = performance.now()
