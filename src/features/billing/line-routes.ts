@@ -2,8 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { CSV, CsvBody, prefersCsv, varyByAccept } from '../../kernel/http/csv.ts'
-import { jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
+import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
+import { cursorOf } from '../../kernel/http/pagination.ts'
 import { Many, One } from '../../kernel/http/words.ts'
 import { assignLine, unassignLineByHand } from './assign-line.ts'
 import type { BillingKernel } from './billing-kernel.ts'
@@ -47,13 +47,11 @@ export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
         const key = lines.read(cursor) as [string, string] | null
         const after = key && { period: key[0], id: key[1] }
         const rows = await listLines(kernel.engine, asked, limit + 1, after)
-        const page = withNextLink(
+        return jsonPage(
           request,
           reply,
           lines.page(rows, limit, row => [row.period, row.id]),
         )
-        const data = page.data.map(row => row.json).join(',')
-        return jsonText(reply, `{"data":[${data}],"next_cursor":${JSON.stringify(page.next_cursor)}}`)
       },
     )
 

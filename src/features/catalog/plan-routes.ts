@@ -1,7 +1,8 @@
 // /api/v1/catalog/plans
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { notFound } from '../../kernel/errors.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
+import { jsonPage } from '../../kernel/http/json-text.ts'
+import { cursorOf, PageQuery } from '../../kernel/http/pagination.ts'
 import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { createPlan } from './create-plan.ts'
@@ -35,15 +36,11 @@ export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         const { limit, cursor } = request.query
         const after = plans.read(cursor)?.[0] as string | undefined
         const rows = await listPlans(kernel.engine, limit + 1, after ?? null)
-        const page = withNextLink(
+        return jsonPage(
           request,
           reply,
           plans.page(rows, limit, row => [row.code]),
         )
-        // Text made by the database, passed through as it is.
-        reply.header('content-type', 'application/json; charset=utf-8').serializer(text => text as string)
-        const data = page.data.map(row => row.json).join(',')
-        return `{"data":[${data}],"next_cursor":${JSON.stringify(page.next_cursor)}}` as never
       },
     )
 

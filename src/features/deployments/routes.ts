@@ -2,8 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
-import { jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
+import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
+import { cursorOf } from '../../kernel/http/pagination.ts'
 import { Many, One } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { ChangePlanVersionBody, PlanChange, SubscribeBody, Subscription } from '../subscriptions/index.ts'
@@ -51,14 +51,10 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         refuseForeignTenant(caller, filter.tenant_id)
         const after = cursors.read(cursor)?.[0] as string | undefined
         const rows = await listDeployments(kernel.engine, scopeOf(caller), filter, limit + 1, after ?? null)
-        const page = withNextLink(
+        return jsonPage(
           request,
           reply,
           cursors.page(rows, limit, row => [row.id]),
-        )
-        return jsonText(
-          reply,
-          `{"data":[${page.data.map(row => row.json).join(',')}],"next_cursor":${JSON.stringify(page.next_cursor)}}`,
         )
       },
     )

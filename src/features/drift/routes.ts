@@ -2,8 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
-import { jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
+import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
+import { cursorOf } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, One } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { acceptDrift } from './accept-drift.ts'
@@ -46,13 +46,11 @@ export function driftRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         const rows = ignored
           ? await listIgnored(engine, filter, limit + 1, before)
           : await listDrift(engine, { status: status ?? 'open', ...filter }, limit + 1, before)
-        const page = withNextLink(
+        return jsonPage(
           request,
           reply,
           cursors.page(rows, limit, row => [row.id]),
         )
-        const data = page.data.map(row => row.json).join(',')
-        return jsonText(reply, `{"data":[${data}],"next_cursor":${JSON.stringify(page.next_cursor)}}`)
       },
     )
 

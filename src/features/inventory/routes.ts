@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
-import { jsonText } from '../../kernel/http/json-text.ts'
+import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -50,15 +50,11 @@ export function inventoryRoutes(kernel: Kernel, members: ResourceMembers): Fasti
           listResources(engine, scopeOf(caller), filter, limit + 1, after ?? null),
           freshness(engine, filter.kind),
         ])
-        const page = withNextLink(
+        return jsonPage(
           request,
           reply,
           resources.page(rows, limit, row => [row.id]),
-        )
-        const data = page.data.map(row => row.json).join(',')
-        return jsonText(
-          reply,
-          `{"data":[${data}],"next_cursor":${JSON.stringify(page.next_cursor)},"as_of":${asOf}}`,
+          `,"as_of":${asOf}`,
         )
       },
     )

@@ -3,8 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import type { DeclaredProblems } from '../../kernel/http/declared-problems.ts'
-import { jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
+import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
+import { cursorOf } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, One } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { cancelSaga } from './cancel-saga.ts'
@@ -45,14 +45,10 @@ export function sagaRoutes(
         const { limit, cursor, ...filter } = request.query
         const before = cursors.read(cursor)?.[0] as string | undefined
         const rows = await listRuns(kernel.engine, filter, limit + 1, before ?? null)
-        const page = withNextLink(
+        return jsonPage(
           request,
           reply,
           cursors.page(rows, limit, row => [row.id]),
-        )
-        return jsonText(
-          reply,
-          `{"data":[${page.data.map(row => row.json).join(',')}],"next_cursor":${JSON.stringify(page.next_cursor)}}`,
         )
       },
     )
