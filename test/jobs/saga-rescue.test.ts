@@ -13,6 +13,11 @@ import { ended, gate, type Journal, kindOf, run, show, start, statuses, step } f
 import { type Bundle, setup } from '../support/setup.ts'
 
 const names = ['a', 'b', 'c']
+const three = (journal: Journal) =>
+  kindOf(
+    'three',
+    names.map(name => step(name, journal)),
+  )
 
 /** Takes the run from the queue, as the dead worker had. */
 async function takenBy({ ctx }: Bundle, id: string) {
@@ -61,12 +66,7 @@ const jobsOf = async ({ ctx }: Bundle) => {
 
 test('a worker that dies in the middle of a step: the step is failed with an unknown outcome, and undone first', async t => {
   const journal: Journal = []
-  const kinds = [
-    kindOf(
-      'three',
-      names.map(name => step(name, journal)),
-    ),
-  ]
+  const kinds = [three(journal)]
   const bundle = await setup(t, { sagaKinds: () => kinds })
   const { id } = await start(bundle, 'three')
   const dead = await takenBy(bundle, id)
@@ -97,12 +97,7 @@ test('a worker that dies in the middle of a step: the step is failed with an unk
 
 test('a worker that dies in the middle of a compensation: it goes on where it stood; a second time over one step, and the run is failed', async t => {
   const journal: Journal = []
-  const kinds = [
-    kindOf(
-      'three',
-      names.map(name => step(name, journal)),
-    ),
-  ]
+  const kinds = [three(journal)]
   const bundle = await setup(t, { sagaKinds: () => kinds })
   const { ctx } = bundle
   const runs = [await start(bundle, 'three'), await start(bundle, 'three')]
@@ -137,12 +132,7 @@ test('a worker that dies in the middle of a compensation: it goes on where it st
 
 test('a run whose job is gone before anyone took it is sent again, and runs from its first step', async t => {
   const journal: Journal = []
-  const kinds = [
-    kindOf(
-      'three',
-      names.map(name => step(name, journal)),
-    ),
-  ]
+  const kinds = [three(journal)]
   const bundle = await setup(t, { sagaKinds: () => kinds })
   const { ctx } = bundle
   const [queued, taken, gone] = [
@@ -227,10 +217,7 @@ test('a runner that finds its run taken over ends the step in hand and stays sil
 test('a connection that breaks during a write, before or after the database has made it, neither loses a step nor runs one twice', async t => {
   const journal: Journal = []
   const kinds = [
-    kindOf(
-      'three',
-      names.map(name => step(name, journal)),
-    ),
+    three(journal),
     kindOf('failing', [
       step('a', journal),
       step('b', journal, { execute: async () => ({ ok: false, reason: 'no' }) }),

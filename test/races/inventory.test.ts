@@ -8,7 +8,7 @@ import { confirmHeldDeletions } from '../../src/features/inventory/confirm-held-
 import { refreshResource } from '../../src/features/inventory/refresh-resource.ts'
 import { seenResource } from '../../src/features/inventory/seen-resource.ts'
 import { LostRunError, syncKind } from '../../src/features/inventory/sync-kind.ts'
-import { writeAllSeen } from '../../src/features/inventory/write-resources.ts'
+import { writeAllSeen } from '../../src/features/inventory/write-seen.ts'
 import type { Provider } from '../../src/integrations/digitalocean/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { onPostgres } from '../support/database.ts'

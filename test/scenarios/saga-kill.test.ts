@@ -6,7 +6,6 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { eventually } from '../support/eventually.ts'
 import { onPostgres, secrets, temporaryFolder } from '../support/process.ts'
 import type { Question } from '../support/saga-worker.ts'
@@ -46,7 +45,6 @@ if (onPostgres)
     const first = await worker(t, { ...where, HOLD: 'yes' })
     const { id } = await first.ask({ start: 'x' })
     await eventually('the second step runs', async () => {
-      await pause(20)
       return journal().includes('execute b')
     })
     await first.kill()
@@ -55,7 +53,6 @@ if (onPostgres)
     const run = await eventually(
       'it is rolled back',
       async () => {
-        await pause(100)
         const shown = await second.ask({ show: id })
         return shown.status === 'rolled_back' && shown
       },

@@ -1,6 +1,6 @@
 // Writes over the API until the process dies, and what must be there when it is back: whatever was acknowledged.
 import assert from 'node:assert/strict'
-import { setTimeout as pause } from 'node:timers/promises'
+import { eventually } from './eventually.ts'
 import type { Service } from './process.ts'
 
 const task = '/api/v1/admin/scheduled_tasks/housekeeping'
@@ -65,10 +65,13 @@ export function pauseAndResume(service: Service, written: Written, sign: Sign, r
 
 export function requestRuns(service: Service, written: Written, sign: Sign): Writer {
   return writer(async () => {
-    const { status, body } = await service.call('POST', `${task}/run`, { token: await sign('requester') })
-    if (status === 202) written.runs.add(body.data.id)
-    // The run before is not done yet, or died with its process and is not known to be dead yet.
-    else await pause(20)
-    return status === 202
+    const token = await sign('requester')
+    // The run before may not be done yet, or may have died with its process and not be known to be dead yet.
+    const id = await eventually('a run is accepted', async () => {
+      const { status, body } = await service.call('POST', `${task}/run`, { token })
+      return status === 202 && body.data.id
+    })
+    written.runs.add(id)
+    return true
   })
 }

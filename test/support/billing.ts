@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { ingestInvoice } from '../../src/features/billing/ingest-invoice.ts'
 import { upsertInvoices } from '../../src/features/billing/repository.ts'
@@ -23,7 +22,6 @@ export async function runTask(
   const asked = await call('POST', `/api/v1/admin/scheduled_tasks/${name}/run`)
   assert.equal(asked.status, 202, asked.text)
   return eventually(`${name} has run`, async () => {
-    await pause(10)
     const { body } = await call('GET', `/api/v1/admin/scheduled_tasks/${name}/runs/${asked.body.data.id}`)
     return ['completed', 'failed'].includes(body.data.status) && body.data
   })
@@ -32,7 +30,6 @@ export async function runTask(
 /** Waits until no invoice is pending; all of them. */
 export function whenFetched({ call }: Bundle): Promise<InvoiceRow[]> {
   return eventually('every invoice is fetched', async () => {
-    await pause(10)
     const { body } = await call('GET', '/api/v1/billing/invoices')
     const invoices = body.data as InvoiceRow[]
     return invoices.every(invoice => invoice.ingest_status !== 'pending') && invoices

@@ -7,7 +7,6 @@ import { type Agent, request } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { JWTPayload } from 'jose'
 import { eventually } from './eventually.ts'
 import { dataFolder } from './prepared.ts'
@@ -15,7 +14,6 @@ import { SECRET, tokenMaker } from './tokens.ts'
 
 const root = join(import.meta.dirname, '../..')
 export const launcher = join(root, 'bin/cloudops.js')
-const POLL_MS = 20
 
 /** As database.ts says, without loading the engines, which the tests of processes do not need. */
 export const onPostgres = process.env.TEST_DATABASE_URL !== undefined
@@ -98,7 +96,6 @@ export async function startService(owner: Owner, options: ServiceOptions = {}): 
     async () => {
       if (gone) throw new Error(`the service ended (${gone.code ?? gone.signal}):\n${service.output()}`)
       const status = await service.ready().catch(() => 0)
-      if (status !== 200) await pause(POLL_MS)
       return status === 200
     },
     60_000,

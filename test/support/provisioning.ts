@@ -1,6 +1,5 @@
 // Provisioning in tests: a run started over HTTP, its end, and what the simulated provider holds.
 import assert from 'node:assert/strict'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Droplet } from '../../sandbox/world/official.ts'
 import { eventually } from './eventually.ts'
 import type { Bundle } from './setup.ts'
@@ -57,8 +56,6 @@ export function ended(bundle: Bundle, { id }: { id: string }): Promise<Run> {
 /** The run once it is as wanted. */
 export function until(bundle: Bundle, id: string, wanted: (run: Run) => boolean): Promise<Run> {
   return eventually(`the run ${id} is as wanted`, async () => {
-    // Asking without a pause would take the time from the worker, which is in the same process.
-    await pause(10)
     const run = await shown(bundle, id)
     return wanted(run) && run
   })

@@ -1,6 +1,5 @@
 // Sweeping in tests: everything through the API and the real queue, or one kind directly.
 import assert from 'node:assert/strict'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { replaceMembers, upsertProjects } from '../../src/features/inventory/project-repository.ts'
 import { refreshResource } from '../../src/features/inventory/refresh-resource.ts'
@@ -8,7 +7,7 @@ import { seenResource } from '../../src/features/inventory/seen-resource.ts'
 import { syncKind } from '../../src/features/inventory/sync-kind.ts'
 import { syncProjects } from '../../src/features/inventory/sync-projects.ts'
 import type { SyncRunRow } from '../../src/features/inventory/tables.ts'
-import { writeAllSeen } from '../../src/features/inventory/write-resources.ts'
+import { writeAllSeen } from '../../src/features/inventory/write-seen.ts'
 import type { Kind, MappedItem } from '../../src/integrations/digitalocean/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { eventually } from './eventually.ts'
@@ -26,8 +25,6 @@ export async function sweepAll({ call, clock }: Bundle): Promise<Map<string, Syn
   assert.equal(requested.status, 202, requested.text)
   const { id } = requested.body.data
   const runs = await eventually('every kind is swept', async () => {
-    // Asking without a pause would take the time from the worker, which is in the same process.
-    await pause(15)
     const { body } = await call('GET', `/api/v1/inventory/sync-runs?sweep_id=${id}`)
     const finished = body.data.filter((run: SyncRun) => run.status !== 'running')
     return finished.length === RUNS_OF_A_SWEEP && (finished as SyncRun[])

@@ -12,4 +12,5 @@ export { deploymentTag, type SeenResource, seenResource } from './seen-resource.
 export { syncRunRoutes } from './sync-run-routes.ts'
 export { PROVIDER } from './tables.ts'
 export { findTenantProject, recordTenantProject } from './tenant-project.ts'
-export { recordGone, type Sighting, writeSeen } from './write-resources.ts'
+export { recordGone, type Sighting } from './write-resources.ts'
+export { writeSeen } from './write-seen.ts'

@@ -6,7 +6,8 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import { placeInProject } from './project-repository.ts'
 import { seenResource } from './seen-resource.ts'
 import { PROVIDER } from './tables.ts'
-import { rehome, type Sighting, writeSeen } from './write-resources.ts'
+import { rehome, type Sighting } from './write-resources.ts'
+import { writeSeen } from './write-seen.ts'
 
 export interface Place {
   projectId: string

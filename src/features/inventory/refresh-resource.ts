@@ -4,7 +4,7 @@ import { isInMotion, type Kind, mapItem } from '../../integrations/digitalocean/
 import { transaction } from '../../kernel/db/transaction.ts'
 import type { InventoryKernel } from './inventory-kernel.ts'
 import { seenResource } from './seen-resource.ts'
-import { writeSeen } from './write-resources.ts'
+import { writeSeen } from './write-seen.ts'
 
 export async function refreshResource(
   { db, provider, clock }: InventoryKernel,

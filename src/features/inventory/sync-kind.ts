@@ -19,7 +19,8 @@ import {
   startRun,
 } from './sync-run-repository.ts'
 import type { RunStatus } from './tables.ts'
-import { strikeUnseen, writeAllSeen } from './write-resources.ts'
+import { strikeUnseen } from './write-resources.ts'
+import { writeAllSeen } from './write-seen.ts'
 
 const ROWS_A_BATCH = 2_000
 

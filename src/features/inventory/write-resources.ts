@@ -1,12 +1,11 @@
 // The chokepoint: every write of a resource row happens in this file, and each leaves the events it must, in the same
-// statement. Set-based throughout: one statement for a batch, never one a row. Rows are locked as their updates would,
-// which leaves whoever only refers to them (events, drift) free to go on.
+// statement. Set-based throughout: one statement for a batch, never one a row. What is to be written is decided in
+// write-seen.ts.
 import { sql } from 'kysely'
 import type { Kind } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import { transaction } from '../../kernel/db/transaction.ts'
 import type { SeenResource } from './seen-resource.ts'
-import { type Insert, type KnownResource, planSweep, type Update } from './sweep-plan.ts'
+import type { Insert, Update } from './sweep-plan.ts'
 import { PROVIDER } from './tables.ts'
 
 export interface Sighting {
@@ -17,48 +16,8 @@ export interface Sighting {
   actor: string
 }
 
-export interface Written {
-  inserted: number
-  updated: number
-  restored: number
-}
-
-/** Records that this resource was seen, in the caller's transaction. */
-export async function writeSeen(tx: Executor, sighting: Sighting, seen: SeenResource): Promise<Written> {
-  return writeOthers(tx, sighting, await touchUnchanged(tx, sighting, [seen]))
-}
-
-/**
- * The same for a batch, in two transactions: whoever writes a resource locks its project first, and a batch that
- * has touched other resources by then would wait the wrong way round. Each provider id stands in `seen` at most once.
- */
-export async function writeAllSeen(db: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
-  const others = await transaction(db, tx => touchUnchanged(tx, sighting, seen))
-  return transaction(db, tx => writeOthers(tx, sighting, others))
-}
-
-async function writeOthers(tx: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
-  const written: Written = { inserted: 0, updated: 0, restored: 0 }
-  let rest = await withoutUnknownTies(tx, seen)
-  if (rest.length > 0) await keepPlaces(tx, sighting.kind, rest)
-  // Whoever inserts the same resource at the same moment (a saga) wins; what is left is then known. Twice is enough.
-  for (let round = 0; rest.length > 0 && round < 3; round++) {
-    const plan = planSweep(await lockKnown(tx, sighting.kind, rest), rest, sighting.at)
-    await touch(tx, sighting, plan.touches)
-    await update(tx, sighting, plan.updates)
-    const inserted = new Set(await insert(tx, sighting, plan.inserts))
-    written.inserted += inserted.size
-    written.updated += plan.updates.filter(row => !isRestored(row)).length
-    written.restored += plan.updates.filter(isRestored).length
-    rest = plan.inserts.filter(row => !inserted.has(row.provider_id))
-  }
-  return written
-}
-
-const isRestored = ({ event }: Update) => event === 'restored'
-
 /** Most rows of most sweeps: the answer is what it was. Returns the others. */
-async function touchUnchanged(
+export async function touchUnchanged(
   tx: Executor,
   { kind, at }: Sighting,
   seen: SeenResource[],
@@ -77,30 +36,7 @@ async function touchUnchanged(
   return seen.filter((_, index) => !touched.has(index + 1))
 }
 
-/** A tag may name a deployment that does not exist: then it ties to nothing. */
-async function withoutUnknownTies(tx: Executor, seen: SeenResource[]): Promise<SeenResource[]> {
-  const tied = seen.flatMap(resource => resource.deployment_id ?? [])
-  if (tied.length === 0) return seen
-  const { rows } = await sql<{
-    id: string
-  }>`select id from cloud_deployments where id = any(${tied}::uuid[])`.execute(tx)
-  const existing = new Set(rows.map(row => row.id))
-  return seen.map(resource =>
-    resource.deployment_id && !existing.has(resource.deployment_id)
-      ? { ...resource, deployment_id: null }
-      : resource,
-  )
-}
-
-async function lockKnown(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<KnownResource[]> {
-  const { rows } = await sql<KnownResource>`
-    select id, provider_id, name, region, status, tags, attrs, deployment_id, deleted_at, last_seen_at from cloud_resources
-    where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${seen.map(row => row.provider_id)}::text[])
-    order by provider_id for no key update`.execute(tx)
-  return rows
-}
-
-async function touch(
+export async function touchSeen(
   tx: Executor,
   { at }: Sighting,
   touches: { id: string; fingerprint: string }[],
@@ -112,21 +48,11 @@ async function touch(
     where r.id = s.id`.execute(tx)
 }
 
-/**
- * Projects cannot change hands until this transaction ends. Otherwise a resource written while an operator gives its
- * project to another tenant would be the old tenant's, unseen by the operator's transaction.
- */
-async function keepPlaces(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<void> {
-  const ids = seen.map(row => row.provider_id)
-  await sql`
-    select 1 from cloud_projects where id in (
-      select project_id from cloud_project_members where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${ids}::text[])
-      union all
-      select project_id from cloud_resources where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${ids}::text[])
-    ) order by id for key share`.execute(tx)
-}
-
-async function insert(tx: Executor, { kind, at, actor }: Sighting, inserts: Insert[]): Promise<string[]> {
+export async function insertSeen(
+  tx: Executor,
+  { kind, at, actor }: Sighting,
+  inserts: Insert[],
+): Promise<string[]> {
   if (inserts.length === 0) return []
   const { rows } = await sql<{ provider_id: string }>`
     with seen as (
@@ -151,7 +77,11 @@ async function insert(tx: Executor, { kind, at, actor }: Sighting, inserts: Inse
   return rows.map(row => row.provider_id)
 }
 
-async function update(tx: Executor, { kind, at, actor }: Sighting, updates: Update[]): Promise<void> {
+export async function updateSeen(
+  tx: Executor,
+  { kind, at, actor }: Sighting,
+  updates: Update[],
+): Promise<void> {
   if (updates.length === 0) return
   // A restored resource takes the place its project gives it now; it may have moved while it was gone.
   await sql`

@@ -1,0 +1,88 @@
+// What was seen of the provider, written: compared with what is known, then touched, updated or inserted through the
+// chokepoint (write-resources.ts). Projects are locked first, then rows, as their updates would lock them: whoever only
+// refers to a row (events, drift) is free to go on.
+import { sql } from 'kysely'
+import type { Kind } from '../../integrations/digitalocean/index.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
+import type { SeenResource } from './seen-resource.ts'
+import { type KnownResource, planSweep, type Update } from './sweep-plan.ts'
+import { PROVIDER } from './tables.ts'
+import { insertSeen, type Sighting, touchSeen, touchUnchanged, updateSeen } from './write-resources.ts'
+
+export interface Written {
+  inserted: number
+  updated: number
+  restored: number
+}
+
+/** Records that this resource was seen, in the caller's transaction. */
+export async function writeSeen(tx: Executor, sighting: Sighting, seen: SeenResource): Promise<Written> {
+  return writeOthers(tx, sighting, await touchUnchanged(tx, sighting, [seen]))
+}
+
+/**
+ * The same for a batch, in two transactions: whoever writes a resource locks its project first, and a batch that
+ * has touched other resources by then would wait the wrong way round. Each provider id stands in `seen` at most once.
+ */
+export async function writeAllSeen(db: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
+  const others = await transaction(db, tx => touchUnchanged(tx, sighting, seen))
+  return transaction(db, tx => writeOthers(tx, sighting, others))
+}
+
+async function writeOthers(tx: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
+  const written: Written = { inserted: 0, updated: 0, restored: 0 }
+  let rest = await withoutUnknownTies(tx, seen)
+  if (rest.length > 0) await keepPlaces(tx, sighting.kind, rest)
+  // Whoever inserts the same resource at the same moment (a saga) wins; what is left is then known. Twice is enough.
+  for (let round = 0; rest.length > 0 && round < 3; round++) {
+    const plan = planSweep(await lockKnown(tx, sighting.kind, rest), rest, sighting.at)
+    await touchSeen(tx, sighting, plan.touches)
+    await updateSeen(tx, sighting, plan.updates)
+    const inserted = new Set(await insertSeen(tx, sighting, plan.inserts))
+    written.inserted += inserted.size
+    written.updated += plan.updates.filter(row => !isRestored(row)).length
+    written.restored += plan.updates.filter(isRestored).length
+    rest = plan.inserts.filter(row => !inserted.has(row.provider_id))
+  }
+  return written
+}
+
+const isRestored = ({ event }: Update) => event === 'restored'
+
+/** A tag may name a deployment that does not exist: then it ties to nothing. */
+async function withoutUnknownTies(tx: Executor, seen: SeenResource[]): Promise<SeenResource[]> {
+  const tied = seen.flatMap(resource => resource.deployment_id ?? [])
+  if (tied.length === 0) return seen
+  const { rows } = await sql<{
+    id: string
+  }>`select id from cloud_deployments where id = any(${tied}::uuid[])`.execute(tx)
+  const existing = new Set(rows.map(row => row.id))
+  return seen.map(resource =>
+    resource.deployment_id && !existing.has(resource.deployment_id)
+      ? { ...resource, deployment_id: null }
+      : resource,
+  )
+}
+
+/**
+ * Projects cannot change hands until this transaction ends. Otherwise a resource written while an operator gives its
+ * project to another tenant would be the old tenant's, unseen by the operator's transaction.
+ */
+async function keepPlaces(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<void> {
+  const ids = seen.map(row => row.provider_id)
+  await sql`
+    select 1 from cloud_projects where id in (
+      select project_id from cloud_project_members where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${ids}::text[])
+      union all
+      select project_id from cloud_resources where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${ids}::text[])
+    ) order by id for key share`.execute(tx)
+}
+
+async function lockKnown(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<KnownResource[]> {
+  const { rows } = await sql<KnownResource>`
+    select id, provider_id, name, region, status, tags, attrs, deployment_id, deleted_at, last_seen_at from cloud_resources
+    where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${seen.map(row => row.provider_id)}::text[])
+    order by provider_id for no key update`.execute(tx)
+  return rows
+}
