@@ -12,8 +12,9 @@ import { writeAllSeen } from '../../src/features/inventory/write-seen.ts'
 import type { Provider } from '../../src/integrations/digitalocean/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { onPostgres } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
-import { haveProject, jobPart, rowOf, runOf, see, shown, sweepOne } from '../support/sweep.ts'
+import { haveProject, jobPart, rowOf, runOf, see, shown, sweepOne, sweepProjects } from '../support/sweep.ts'
 
 async function count({ ctx }: Bundle, from: string): Promise<number> {
   const { rows } = await sql<{ n: number }>`select count(*)::int as n from ${sql.raw(from)}`.execute(ctx.db)
@@ -177,6 +178,34 @@ function races(): void {
         `round ${round}`,
       )
     }
+  })
+
+  test('a resource discovered while the projects’ lists are being written is in its project', async t => {
+    const bundle = await setup(t, { provider: {} })
+    const { ctx } = bundle
+    // Makes the internal project, which the two would otherwise meet at.
+    await sweepOne(bundle, 'ssh_key')
+    // The sweep of projects has done all it does, and cannot end: its end waits for a lock that the test holds.
+    await sql`
+      create function wait_at_the_end() returns trigger language plpgsql as
+      'begin perform pg_advisory_xact_lock(1); return null; end'`.execute(ctx.db)
+    await sql`
+      create constraint trigger wait_at_the_end after insert on cloud_project_members
+      deferrable initially deferred for each row execute function wait_at_the_end()`.execute(ctx.db)
+    const waiting = (who: number) => async () =>
+      (await count(bundle, "pg_locks where locktype = 'advisory' and not granted")) >= who
+    const sweeps: Promise<unknown>[] = []
+    await ctx.db.transaction().execute(async tx => {
+      await sql`select pg_advisory_xact_lock(1)`.execute(tx)
+      sweeps.push(sweepProjects(bundle))
+      await eventually('the sweep of projects is at its end', waiting(1))
+      let swept = false
+      sweeps.push(sweepOne(bundle, 'droplet').then(() => (swept = true)))
+      await eventually('the droplets are swept, or wait', async () => swept || (await waiting(2)()))
+    })
+    await Promise.all(sweeps)
+    assert.ok((await count(bundle, "cloud_resources where kind = 'droplet'")) > 0)
+    assert.equal(await count(bundle, "cloud_resources where kind = 'droplet' and project_id is null"), 0)
   })
 
   test('of two who confirm the same held deletions one does, and each deletion is told once', async t => {

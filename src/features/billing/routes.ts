@@ -10,9 +10,9 @@ import { summaryRoutes } from './summary-routes.ts'
 export const billingRoutes =
   (kernel: BillingKernel): FastifyPluginAsyncTypebox =>
   async app => {
-    await app.register(invoiceRoutes(kernel))
-    await app.register(pushRoutes(kernel))
-    await app.register(lineRoutes(kernel))
-    await app.register(summaryRoutes(kernel))
-    await app.register(focusRoutes(kernel))
+    await invoiceRoutes(kernel)(app, {})
+    await pushRoutes(kernel)(app, {})
+    await lineRoutes(kernel)(app, {})
+    await summaryRoutes(kernel)(app, {})
+    await focusRoutes(kernel)(app, {})
   }

@@ -8,9 +8,9 @@ import { versionRoutes } from './version-routes.ts'
 
 export function catalogRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
   return async app => {
-    await app.register(planRoutes(kernel))
-    await app.register(versionRoutes(kernel))
-    await app.register(addonRoutes(kernel))
-    await app.register(priceRoutes(kernel))
+    await planRoutes(kernel)(app, {})
+    await versionRoutes(kernel)(app, {})
+    await addonRoutes(kernel)(app, {})
+    await priceRoutes(kernel)(app, {})
   }
 }

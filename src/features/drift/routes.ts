@@ -103,7 +103,7 @@ export function driftRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       },
     )
 
-    await app.register(ignoreRuleRoutes(kernel))
-    await app.register(desiredStateRoutes(kernel))
+    await ignoreRuleRoutes(kernel)(app, {})
+    await desiredStateRoutes(kernel)(app, {})
   }
 }

@@ -57,6 +57,25 @@ export async function internalProjectExists(executor: Executor): Promise<boolean
   return row !== undefined
 }
 
+// Any constant will do, as long as every node takes the same one.
+const LISTS_KEY = 4_005_005
+
+/**
+ * The projects' lists stay as they are until this transaction ends, so that a resource written in it has the place they
+ * give it. Taken before any row of them, by many at once.
+ */
+export async function keepLists(tx: Executor): Promise<void> {
+  await sql`select pg_advisory_xact_lock_shared(${LISTS_KEY})`.execute(tx)
+}
+
+/**
+ * For whoever changes them: everything that was being written by the old lists is there to be seen, and nothing more is
+ * written by them. Without it, what is discovered in that moment would have no place until the next sweep of projects.
+ */
+export async function holdLists(tx: Executor): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${LISTS_KEY})`.execute(tx)
+}
+
 export interface Member {
   kind: string
   provider_id: string

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { MappedItem } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import { placeInProject } from './project-repository.ts'
+import { keepLists, placeInProject } from './project-repository.ts'
 import { seenResource } from './seen-resource.ts'
 import { PROVIDER } from './tables.ts'
 import { rehome, type Sighting } from './write-resources.ts'
@@ -22,6 +22,7 @@ export async function recordMadeResource(
   { projectId, deploymentId }: Place,
 ): Promise<string> {
   const { kind, at, actor } = sighting
+  await keepLists(tx)
   await placeInProject(tx, projectId, { kind, provider_id: item.provider_id }, at)
   // Without its fingerprint it is compared field by field: a token that cannot read tags would hide the tie.
   await writeSeen(tx, sighting, { ...seenResource(item), deployment_id: deploymentId, fingerprint: '' })

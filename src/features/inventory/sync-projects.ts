@@ -6,6 +6,7 @@ import type { JobRun } from '../../kernel/queue/job.ts'
 import { seenProject } from './ensure-internal-project.ts'
 import type { InventoryKernel } from './inventory-kernel.ts'
 import {
+  holdLists,
   type Member,
   replaceMembers,
   type SeenProject,
@@ -56,6 +57,7 @@ export async function syncProjects(
       if (!(await lockRun(tx, run))) throw new LostRunError(PROJECTS)
       await upsertProjects(tx, projects, at, platformTenantId)
       const strikes = listing.complete ? await strikeUnseenProjects(tx, started_at, at) : nothing
+      await holdLists(tx)
       for (const { project, members, whole } of lists)
         await replaceMembers(tx, project.provider_id, members, { whole, askedAt: started_at })
       const moved = await rehome(tx, at, `sync:${run.id}`)

@@ -1,10 +1,11 @@
 // What was seen of the provider, written: compared with what is known, then touched, updated or inserted through the
-// chokepoint (write-resources.ts). Projects are locked first, then rows, as their updates would lock them: whoever only
-// refers to a row (events, drift) is free to go on.
+// chokepoint (write-resources.ts). The projects' lists are locked first, then projects, then rows as their updates would
+// lock them: whoever only refers to a row (events, drift) is free to go on.
 import { sql } from 'kysely'
 import type { Kind } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
+import { keepLists } from './project-repository.ts'
 import type { SeenResource } from './seen-resource.ts'
 import { type KnownResource, planSweep, type Update } from './sweep-plan.ts'
 import { PROVIDER } from './tables.ts'
@@ -33,7 +34,10 @@ export async function writeAllSeen(db: Executor, sighting: Sighting, seen: SeenR
 async function writeOthers(tx: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
   const written: Written = { inserted: 0, updated: 0, restored: 0 }
   let rest = await withoutUnknownTies(tx, seen)
-  if (rest.length > 0) await keepPlaces(tx, sighting.kind, rest)
+  if (rest.length > 0) {
+    await keepLists(tx)
+    await keepPlaces(tx, sighting.kind, rest)
+  }
   // Whoever inserts the same resource at the same moment (a saga) wins; what is left is then known. Twice is enough.
   for (let round = 0; rest.length > 0 && round < 3; round++) {
     const plan = planSweep(await lockKnown(tx, sighting.kind, rest), rest, sighting.at)
