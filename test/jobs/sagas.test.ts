@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { createDriver } from '../../src/features/sagas/driver.ts'
 import type { SagaState } from '../../src/features/sagas/index.ts'
 import { registryOf } from '../../src/features/sagas/registry.ts'
+import type { Statement } from '../../src/kernel/db/engine.ts'
 import { anotherWorker } from '../support/another-worker.ts'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -367,6 +368,41 @@ test('a process drives no more than 32 runs at once, and the others wait their t
   go.resolve()
   for (const { id } of runs) assert.equal((await ended(bundle, id)).status, 'completed')
   assert.ok(most > 16 && most <= 32, `${most} at once`)
+})
+
+test('steps that end together are written together, and when the database refuses that, each on its own', async t => {
+  const all = Promise.withResolvers<void>()
+  let arrived = 0
+  const together = async () => {
+    if (++arrived === 6) all.resolve()
+    await all.promise
+    return { ok: true as const, context: { met: arrived } }
+  }
+  const kinds = [kindOf('meet', [step('a', [], { execute: together }), step('b', [])])]
+  const bundle = await setup(t, { worker: true, sagaKinds: () => kinds })
+  const { engine } = bundle.ctx
+  const { read } = engine
+  const sizes: number[] = []
+  engine.read = async <Row>(statement: Statement, values: unknown[]): Promise<Row[]> => {
+    if (statement.name !== 'saga_complete_free_steps') return read(statement, values)
+    const { length } = values[0] as string[]
+    sizes.push(length)
+    if (sizes.length === 1) throw Object.assign(new Error('out of range'), { code: '22003' })
+    return read(statement, values)
+  }
+  const runs = await Promise.all(Array.from({ length: 6 }, () => start(bundle, 'meet')))
+  for (const { id } of runs) {
+    const { status, context, steps } = await ended(bundle, id)
+    assert.deepEqual([status, context], ['completed', { met: 6, b: true }])
+    assert.deepEqual(
+      steps.map(({ status, attempts }) => [status, attempts]),
+      [
+        ['completed', 1],
+        ['completed', 1],
+      ],
+    )
+  }
+  assert.equal(sizes[0], 6)
 })
 
 test('a process that is told to stop finishes the step in hand, and another goes on with the next without undoing anything', async t => {

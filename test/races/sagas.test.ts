@@ -52,4 +52,30 @@ if (onPostgres) {
     }
     t.diagnostic([...outcomes].join(', '))
   })
+
+  test('a run whose row somebody holds waits alone: the steps of others beside it go on', async t => {
+    const held = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    let first = true
+    const wait = async () => {
+      if (first) {
+        first = false
+        begun.resolve()
+        await held.promise
+      }
+      return { ok: true as const }
+    }
+    const kinds = [kindOf('two', [step('a', [], { execute: wait }), step('b', [])])]
+    const bundle = await setup(t, { worker: true, sagaKinds: () => kinds })
+    const slow = await start(bundle, 'two')
+    await begun.promise
+    await bundle.ctx.db.transaction().execute(async tx => {
+      await tx.selectFrom('saga_runs').select('id').where('id', '=', slow.id).forUpdate().execute()
+      held.resolve()
+      const others = await Promise.all(Array.from({ length: 8 }, () => start(bundle, 'two')))
+      for (const { id } of others) assert.equal((await ended(bundle, id)).status, 'completed')
+      assert.equal((await bundle.call('GET', `${base}/${slow.id}`)).body.data.current_step_index, 0)
+    })
+    assert.equal((await ended(bundle, slow.id)).status, 'completed')
+  })
 }

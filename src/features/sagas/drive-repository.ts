@@ -83,7 +83,7 @@ export async function awaitJob(executor: Executor, id: string, jobId: string): P
 // The first four parameters of every write; the runner's own follow.
 const HELD = `id = $1::uuid and claim = $2::uuid`
 const WRITTEN = `last_write = $3::uuid, job_id = coalesce($4::uuid, job_id), heartbeat_at = clock_timestamp()`
-const OUTCOME = `status, claim is null and finished_at is null as put_down`
+const OUTCOME = `r.status, r.claim is null and r.finished_at is null as put_down`
 
 async function make(
   writes: Writes,
@@ -104,40 +104,78 @@ export interface CompletedStep {
   undoFrom: number | null
 }
 
-const COMPLETE_STEP = {
-  name: 'saga_complete_step',
-  text: `with run as (
-    update saga_runs set
-      context = context || coalesce($6::jsonb, '{}'), current_step_index = $5::int + 1,
-      status = case when $8::boolean then 'completed' when cancel_requested then 'compensating' else status end,
-      error = case when cancel_requested and not $8 then jsonb_build_object('step_idx', $5 + 1,
-        'step', step_modules[$5 + 2], 'reason', 'cancelled by ' || cancel_requested_by) end,
-      compensating_index = case when cancel_requested and not $8 then $9::int end,
-      finished_at = case when $8 then clock_timestamp() end,
-      claim = case when $8 or $4::uuid is not null then null else claim end, ${WRITTEN}
-    where ${HELD} and status = 'running' and current_step_index = $5
-    returning id, ${OUTCOME}, step_modules[$5 + 2] as next, coalesce(finished_at, clock_timestamp()) as at
+// Of as many runs as the arrays name. `free` decides what is written: a run that is another's by now is not in it.
+const completing = (name: string, locking: '' | 'skip locked'): Statement => ({
+  name,
+  text: `with free as (
+    select mine.*, r.step_modules[mine.idx + 2] as next, r.cancel_requested and not mine.last as cancelled
+    from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::text[], $6::text[], $7::boolean[], $8::int[])
+      as mine (id, claim, write, idx, context, output, last, undo_from)
+    join saga_runs r on r.id = mine.id and r.claim = mine.claim
+    where r.status = 'running' and r.current_step_index = mine.idx
+    for update of r ${locking}
+  ), run as (
+    update saga_runs r set
+      context = r.context || coalesce(f.context::jsonb, '{}'), current_step_index = f.idx + 1,
+      status = case when f.last then 'completed' when f.cancelled then 'compensating' else r.status end,
+      error = case when f.cancelled then jsonb_build_object('step_idx', f.idx + 1, 'step', f.next,
+        'reason', 'cancelled by ' || r.cancel_requested_by) end,
+      compensating_index = case when f.cancelled then f.undo_from end,
+      finished_at = case when f.last then clock_timestamp() end,
+      claim = case when f.last or $9::uuid is not null then null else r.claim end,
+      last_write = f.write, job_id = coalesce($9, r.job_id), heartbeat_at = clock_timestamp()
+    from free f where r.id = f.id
+    returning r.id, ${OUTCOME}, f.idx, f.next, f.output, coalesce(r.finished_at, clock_timestamp()) as at
   ), done as (
-    update saga_step_results s set status = 'completed', output = $7::jsonb, finished_at = run.at
-    from run where s.saga_id = $1 and s.step_idx = $5
+    update saga_step_results s set status = 'completed', output = run.output::jsonb, finished_at = run.at
+    from run where s.saga_id = run.id and s.step_idx = run.idx
   ), begun as (
     insert into saga_step_results (saga_id, step_idx, name, status, started_at)
-    select id, $5 + 1, next, 'running', at from run where status = 'running' and not put_down
+    select id, idx + 1, next, 'running', at from run where status = 'running' and not put_down
   )
-  select status, put_down from run`,
+  select id, status, put_down from run`,
+})
+
+const COMPLETE_STEP = completing('saga_complete_step', '')
+const COMPLETE_FREE_STEPS = completing('saga_complete_free_steps', 'skip locked')
+
+const columnsOf = (steps: Completing[]): unknown[] => [
+  steps.map(({ hold }) => hold.id),
+  steps.map(({ hold }) => hold.claim),
+  steps.map(({ hold }) => hold.write),
+  steps.map(({ step }) => step.index),
+  steps.map(({ step }) => step.context),
+  steps.map(({ step }) => step.output),
+  steps.map(({ step }) => step.last),
+  steps.map(({ step }) => step.undoFrom),
+]
+
+export interface Completing {
+  hold: Hold
+  step: CompletedStep
 }
 
 /** Result, context and index together, and the next step begun; or the end; or, if it was cancelled, the turn back. */
-export const completeStep = (
+export async function completeStep(
   writes: Writes,
   hold: Hold,
-  { index, context, output, last, undoFrom }: CompletedStep,
-): Promise<Written | undefined> => make(writes, COMPLETE_STEP, hold, [index, context, output, last, undoFrom])
+  step: CompletedStep,
+): Promise<Written | undefined> {
+  return (await writes<Written>(COMPLETE_STEP, [...columnsOf([{ hold, step }]), hold.jobId]))[0]
+}
+
+/** The same for one step each of several runs, none of which is put down; those that somebody holds are left out. */
+export function completeFreeSteps(
+  writes: Writes,
+  steps: Completing[],
+): Promise<(Written & { id: string })[]> {
+  return writes(COMPLETE_FREE_STEPS, [...columnsOf(steps), null])
+}
 
 const TURN_BACK = {
   name: 'saga_turn_back',
   text: `with run as (
-    update saga_runs set status = 'compensating', error = $6::jsonb, compensating_index = $7::int,
+    update saga_runs r set status = 'compensating', error = $6::jsonb, compensating_index = $7::int,
       claim = case when $4::uuid is not null then null else claim end, ${WRITTEN}
     where ${HELD} and status = 'running' and current_step_index = $5::int
     returning id, ${OUTCOME}, clock_timestamp() as at
@@ -166,7 +204,7 @@ export const turnBack = (
 const COMPENSATED = {
   name: 'saga_compensated',
   text: `with run as (
-    update saga_runs set compensating_index = $7::int,
+    update saga_runs r set compensating_index = $7::int,
       status = case when $7 is null then 'rolled_back' else status end,
       finished_at = case when $7 is null then clock_timestamp() end,
       claim = case when $7 is null or $4::uuid is not null then null else claim end, ${WRITTEN}
@@ -199,7 +237,7 @@ export const recordCompensation = (
 const GIVE_UP = {
   name: 'saga_give_up',
   text: `with run as (
-    update saga_runs set status = 'failed', error = $5::jsonb, claim = null, finished_at = clock_timestamp(), ${WRITTEN}
+    update saga_runs r set status = 'failed', error = $5::jsonb, claim = null, finished_at = clock_timestamp(), ${WRITTEN}
     where ${HELD}
     returning id, ${OUTCOME}, current_step_index, finished_at as at
   ), done as (
@@ -215,7 +253,7 @@ export const giveUp = (writes: Writes, hold: Hold, error: RunError): Promise<Wri
 
 const FIND_WRITE = {
   name: 'saga_find_write',
-  text: `select ${OUTCOME} from saga_runs where id = $1::uuid and last_write = $2::uuid`,
+  text: `select ${OUTCOME} from saga_runs r where id = $1::uuid and last_write = $2::uuid`,
 }
 
 /** What the write has made of the run, if it was made. */

@@ -23,6 +23,7 @@ import type { Registry } from './registry.ts'
 import { compensateStep, executeStep, type Live } from './run-step.ts'
 import { sendRun } from './saga-job.ts'
 import type { Step } from './step.ts'
+import type { StepWriter } from './step-writer.ts'
 import { frozen, merged } from './stored-json.ts'
 
 export class LostRunError extends Error {
@@ -39,19 +40,26 @@ interface Drive extends Live {
   claim: string
   kind: string
   steps: readonly Step[]
+  writeStep: StepWriter
+}
+
+/** What all runs of a process share. */
+export interface Workshop {
+  kernel: Kernel
+  registry: Registry
+  writeStep: StepWriter
 }
 
 /** Drives the run to its end, or as far as this process may: `outer` is aborted when it is lost or the process ends. */
 export async function driveRun(
-  kernel: Kernel,
-  registry: Registry,
+  { kernel, registry, writeStep }: Workshop,
   run: Claimed,
   outer: AbortSignal,
 ): Promise<void> {
   const { id, claim, kind } = run
   const log = kernel.log.child({ saga_id: id, saga: kind })
   const steps = registry.stepsOf(kind, run.step_modules)
-  const drive = { kernel, id, claim, kind, log, inputs: frozen(run.inputs), outer }
+  const drive = { kernel, writeStep, id, claim, kind, log, inputs: frozen(run.inputs), outer }
   try {
     if ('unknown' in steps) await refuse(drive, run, steps.unknown)
     else await (run.status === 'running' ? forward : backward)({ ...drive, steps }, run)
@@ -88,7 +96,10 @@ async function forward(drive: Drive, run: Claimed): Promise<void> {
       last,
       undoFrom: undoneFrom(steps, index),
     }
-    const written = await write(drive, (writes, hold) => completeStep(writes, hold, completed))
+    const written = await write(drive, async (writes, hold) => {
+      const quickly = hold.jobId === null ? await drive.writeStep(hold, completed) : undefined
+      return quickly ?? completeStep(writes, hold, completed)
+    })
     log.debug({ step_idx: index, step: step.name }, 'saga step completed')
     if (written.status === 'completed') return end(drive, 'completed')
     if (written.put_down) return

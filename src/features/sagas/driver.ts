@@ -9,6 +9,7 @@ import { awaitJob, beat, type Claimed, claimRuns } from './drive-repository.ts'
 import { driveRun, LostRunError } from './drive-run.ts'
 import type { Registry } from './registry.ts'
 import { sendRun } from './saga-job.ts'
+import { createStepWriter } from './step-writer.ts'
 
 export interface Driver {
   /** Takes the run, if nobody has it, it has not ended and this process is not stopping. Resolves when there is room for another batch of jobs. */
@@ -28,6 +29,7 @@ interface Asked {
 
 export function createDriver(kernel: Kernel, registry: Registry): Driver {
   const { engine, db, jobs, log } = kernel
+  const workshop = { kernel, registry, writeStep: createStepWriter(engine) }
   /** By their claims. */
   const held = new Map<string, { id: string; lost: AbortController }>()
   let timer: NodeJS.Timeout | undefined
@@ -58,7 +60,7 @@ export function createDriver(kernel: Kernel, registry: Registry): Driver {
     held.set(claim, { id, lost })
     timer ??= setInterval(beatAll, BEAT_MS).unref()
     try {
-      await driveRun(kernel, registry, run, AbortSignal.any([lost.signal, jobs.ending]))
+      await driveRun(workshop, run, AbortSignal.any([lost.signal, jobs.ending]))
     } finally {
       held.delete(claim)
       if (hasRoom()) letWaitingGo()
