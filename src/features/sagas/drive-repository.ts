@@ -83,7 +83,8 @@ export async function awaitJob(executor: Executor, id: string, jobId: string): P
 // The first four parameters of every write; the runner's own follow.
 const HELD = `id = $1::uuid and claim = $2::uuid`
 const WRITTEN = `last_write = $3::uuid, job_id = coalesce($4::uuid, job_id), heartbeat_at = clock_timestamp()`
-const OUTCOME = `r.status, r.claim is null and r.finished_at is null as put_down`
+/** Of a row `r`: what a write has made of the run. */
+export const OUTCOME = `r.status, r.claim is null and r.finished_at is null as put_down`
 
 async function make(
   writes: Writes,
@@ -92,84 +93,6 @@ async function make(
   values: unknown[],
 ): Promise<Written | undefined> {
   return (await writes<Written>(statement, [id, claim, write, jobId, ...values]))[0]
-}
-
-export interface CompletedStep {
-  index: number
-  /** JSON texts. */
-  context: string | null
-  output: string | null
-  last: boolean
-  /** Where compensation begins if the run was cancelled meanwhile. */
-  undoFrom: number | null
-}
-
-// Of as many runs as the arrays name. `free` decides what is written: a run that is another's by now is not in it.
-const completing = (name: string, locking: '' | 'skip locked'): Statement => ({
-  name,
-  text: `with free as (
-    select mine.*, r.step_modules[mine.idx + 2] as next, r.cancel_requested and not mine.last as cancelled
-    from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::text[], $6::text[], $7::boolean[], $8::int[])
-      as mine (id, claim, write, idx, context, output, last, undo_from)
-    join saga_runs r on r.id = mine.id and r.claim = mine.claim
-    where r.status = 'running' and r.current_step_index = mine.idx
-    for update of r ${locking}
-  ), run as (
-    update saga_runs r set
-      context = r.context || coalesce(f.context::jsonb, '{}'), current_step_index = f.idx + 1,
-      status = case when f.last then 'completed' when f.cancelled then 'compensating' else r.status end,
-      error = case when f.cancelled then jsonb_build_object('step_idx', f.idx + 1, 'step', f.next,
-        'reason', 'cancelled by ' || r.cancel_requested_by) end,
-      compensating_index = case when f.cancelled then f.undo_from end,
-      finished_at = case when f.last then clock_timestamp() end,
-      claim = case when f.last or $9::uuid is not null then null else r.claim end,
-      last_write = f.write, job_id = coalesce($9, r.job_id), heartbeat_at = clock_timestamp()
-    from free f where r.id = f.id
-    returning r.id, ${OUTCOME}, f.idx, f.next, f.output, coalesce(r.finished_at, clock_timestamp()) as at
-  ), done as (
-    update saga_step_results s set status = 'completed', output = run.output::jsonb, finished_at = run.at
-    from run where s.saga_id = run.id and s.step_idx = run.idx
-  ), begun as (
-    insert into saga_step_results (saga_id, step_idx, name, status, started_at)
-    select id, idx + 1, next, 'running', at from run where status = 'running' and not put_down
-  )
-  select id, status, put_down from run`,
-})
-
-const COMPLETE_STEP = completing('saga_complete_step', '')
-const COMPLETE_FREE_STEPS = completing('saga_complete_free_steps', 'skip locked')
-
-const columnsOf = (steps: Completing[]): unknown[] => [
-  steps.map(({ hold }) => hold.id),
-  steps.map(({ hold }) => hold.claim),
-  steps.map(({ hold }) => hold.write),
-  steps.map(({ step }) => step.index),
-  steps.map(({ step }) => step.context),
-  steps.map(({ step }) => step.output),
-  steps.map(({ step }) => step.last),
-  steps.map(({ step }) => step.undoFrom),
-]
-
-export interface Completing {
-  hold: Hold
-  step: CompletedStep
-}
-
-/** Result, context and index together, and the next step begun; or the end; or, if it was cancelled, the turn back. */
-export async function completeStep(
-  writes: Writes,
-  hold: Hold,
-  step: CompletedStep,
-): Promise<Written | undefined> {
-  return (await writes<Written>(COMPLETE_STEP, [...columnsOf([{ hold, step }]), hold.jobId]))[0]
-}
-
-/** The same for one step each of several runs, none of which is put down; those that somebody holds are left out. */
-export function completeFreeSteps(
-  writes: Writes,
-  steps: Completing[],
-): Promise<(Written & { id: string })[]> {
-  return writes(COMPLETE_FREE_STEPS, [...columnsOf(steps), null])
 }
 
 const TURN_BACK = {

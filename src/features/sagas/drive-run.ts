@@ -7,9 +7,9 @@ import { problemOfDatabaseError } from '../../kernel/db/sql-state.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
+import { completeStep } from './complete-repository.ts'
 import {
   type Claimed,
-  completeStep,
   findWrite,
   giveUp,
   type Hold,

@@ -4,13 +4,8 @@
 // left to the step's own statement, which alone says what became of it.
 import type { Engine } from '../../kernel/db/engine.ts'
 import { problemOfDatabaseError, sqlState } from '../../kernel/db/sql-state.ts'
-import {
-  type CompletedStep,
-  type Completing,
-  completeFreeSteps,
-  type Hold,
-  type Written,
-} from './drive-repository.ts'
+import { type CompletedStep, type Completing, completeFreeSteps } from './complete-repository.ts'
+import type { Hold, Written } from './drive-repository.ts'
 
 /** Undefined when the step was not written this way; rejects when nobody knows whether it was. */
 export type StepWriter = (hold: Hold, step: CompletedStep) => Promise<Written | undefined>
