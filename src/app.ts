@@ -13,6 +13,7 @@ import { deploymentRoutes } from './features/deployments/index.ts'
 import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
+import { meteringRoutes } from './features/metering/index.ts'
 import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
@@ -128,6 +129,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   await app.register(sagaRoutes(ctx, ctx.sagaKinds, provisioningProblems))
   await app.register(provisioningRoutes(ctx))
   await app.register(billingRoutes(ctx))
+  await app.register(meteringRoutes(ctx))
   await app.register(scheduledTaskRoutes(ctx))
   await app.register(deadLetterRoutes(ctx))
   await app.register(apiKeyRoutes(ctx))
