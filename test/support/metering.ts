@@ -14,17 +14,21 @@ function at({ clock }: Bundle, time: string): Date {
   return new Date(time.includes('T') ? time : `${clock.now().toISOString().slice(0, 10)}T${time}Z`)
 }
 
-/** The resource is seen at this moment, tied to the deployment or to none. */
+/** The resources are seen at this moment, tied to the deployment or to none. */
 export async function tied(
   bundle: Bundle,
   time: string,
   kind: Kind,
-  name: string,
+  names: string | string[],
   deploymentId: string | null,
 ): Promise<void> {
   bundle.clock.set(new Date(at(bundle, time).getTime() - 1000).toISOString())
   const tags = deploymentId === null ? [] : [`deployment:${deploymentId}`]
-  await see(bundle, kind, [{ provider_id: name, tags }])
+  await see(
+    bundle,
+    kind,
+    [names].flat().map(provider_id => ({ provider_id, tags })),
+  )
 }
 
 /** The resource is found to be gone at this moment. */

@@ -12,7 +12,7 @@ import { byCurrency, type Margin, type Money, marginOf } from './margin.ts'
 import type { Month } from './period.ts'
 import { readUsage } from './read-usage.ts'
 
-export interface MarginRow extends Margin {
+export interface MarginRow {
   tenant_id: string
   deployment_id: string | null
   slug: string | null
@@ -20,6 +20,7 @@ export interface MarginRow extends Margin {
   deployments: number
   charged: Money[]
   costs: Cost[]
+  margin: Margin | null
 }
 
 export interface MarginQuestion {
@@ -91,5 +92,5 @@ const ownedBy = (costs: readonly OwnedCost[]): Map<string, OwnedCost[]> =>
 
 const compared = (charges: readonly Money[], costs: readonly Cost[]) => {
   const charged = byCurrency(charges)
-  return { charged, costs: [...costs], ...marginOf(charged, costs) }
+  return { charged, costs: [...costs], margin: marginOf(charged, costs) }
 }

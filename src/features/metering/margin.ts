@@ -7,25 +7,27 @@ export interface Money {
   amount_minor: bigint
 }
 
-export interface Margin {
-  currency: string | null
-  margin_minor: bigint | null
-  margin_percent: string | null
+export interface Margin extends Money {
+  /** Of what is charged; null where nothing is. */
+  percent: string | null
 }
 
 const PLACES = 2
 
-/** Nothing has no currency: an amount of 0 keeps nobody from comparing the others. */
-export function marginOf(charged: readonly Money[], costs: readonly Money[]): Margin {
+/** Null: there is more than one currency. An amount of 0 is in none, and keeps nobody from comparing the others. */
+export function marginOf(charged: readonly Money[], costs: readonly Money[]): Margin | null {
   const all = [...charged, ...costs]
   const some = all.filter(({ amount_minor }) => amount_minor !== 0n)
   const currencies = new Set((some.length > 0 ? some : all.slice(0, 1)).map(({ currency }) => currency))
   const [currency] = currencies
-  if (currencies.size !== 1) return { currency: null, margin_minor: null, margin_percent: null }
+  if (currency === undefined || currencies.size > 1) return null
   const income = total(charged)
-  const margin_minor = income - total(costs)
-  const margin_percent = income > 0n ? decimal(margin_minor * 100n, income, PLACES) : null
-  return { currency: currency!, margin_minor, margin_percent }
+  const amount_minor = income - total(costs)
+  return {
+    currency,
+    amount_minor,
+    percent: income > 0n ? decimal(amount_minor * 100n, income, PLACES) : null,
+  }
 }
 
 const total = (money: readonly Money[]): bigint =>

@@ -88,9 +88,16 @@ const Margin = Type.Object({
     description: 'The `total_cents` of usage, each currency by itself.',
   }),
   costs: Costs,
-  currency: Nullable(Type.String({ description: 'Of the margin; null: there is more than one.' })),
-  margin_minor: Nullable(Whole('Charged less costs; null where their currencies differ.')),
-  margin_percent: Nullable(Decimal('Of what is charged, to two places; null where nothing is.')),
+  margin: Nullable(
+    Type.Object(
+      {
+        currency: Type.String(),
+        amount_minor: Whole('Charged less costs.'),
+        percent: Nullable(Decimal('Of what is charged, to two places; null where nothing is.')),
+      },
+      { description: 'Null where charges and costs are in different currencies.' },
+    ),
+  ),
 })
 
 export const Margins = Type.Object({
