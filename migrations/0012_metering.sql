@@ -14,7 +14,8 @@ create table usage_hours (
   -- Of all resources of the kind together.
   seconds       bigint not null check (seconds > 0),
   resources     int not null check (resources > 0),
-  primary key (deployment_id, hour, kind),
+  -- With the seconds in it, a month of a deployment is read from a few pages of the index alone.
+  primary key (deployment_id, hour, kind) include (seconds),
   check (seconds <= resources * 3600::bigint)
 );
 

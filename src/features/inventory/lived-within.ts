@@ -4,8 +4,9 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 
 /**
- * A relation of resource_id, kind, deployment_id, from_at and to_at: each stretch inside the span in which a resource
- * lived for one deployment. What is tied to none is left out.
+ * A relation of resource_id, kind, deployment_id, from_at, to_at and resources: each stretch inside the span in which a
+ * resource lived for one deployment. What is tied to none is left out. Most resources have not changed since, and live as
+ * many others do: those are one row together, without an id, and `resources` says how many they are.
  *
  * Of each change only what was before it counts, up to the change before that one. A change that says nothing of the owner
  * (or of life) leaves it to the next that does; the row as it is now comes last. That look ahead is done by counting, from
@@ -34,13 +35,16 @@ export const livedWithin = (from: string, to: string): RawBuilder<unknown> => sq
     from counted
   ), lived as (
     select r.id as resource_id, r.kind, s.owner::uuid as deployment_id,
-      greatest(r.first_seen_at, s.since, ${from}::timestamptz) as from_at, least(s.at, ${to}::timestamptz) as to_at
+      greatest(r.first_seen_at, s.since, ${from}::timestamptz) as from_at, least(s.at, ${to}::timestamptz) as to_at, 1 as resources
     from stretches s join cloud_resources r on r.id = s.resource_id
     where s.lived and s.owner is not null
     union all
-    select r.id, r.kind, r.deployment_id, greatest(r.first_seen_at, ${from}::timestamptz), least(r.deleted_at, ${to}::timestamptz)
-    from cloud_resources r
-    where r.deployment_id is not null and not exists (select from changed c where c.resource_id = r.id)
+    select null, kind, deployment_id, from_at, to_at, count(*) from (
+      select r.kind, r.deployment_id, greatest(r.first_seen_at, ${from}::timestamptz) as from_at,
+        least(r.deleted_at, ${to}::timestamptz) as to_at
+      from cloud_resources r
+      where r.deployment_id is not null and not exists (select from changed c where c.resource_id = r.id)
+    ) r group by kind, deployment_id, from_at, to_at
   )
   select * from lived where from_at < to_at
 )`

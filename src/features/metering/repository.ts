@@ -22,21 +22,25 @@ export async function claimHours(tx: Executor, hours: readonly string[], at: str
 }
 
 /**
- * Times count by the second they are in, so that the parts of a life add up to the whole of it, in whole seconds. The
- * hours follow one another. The number of rows.
+ * Times count by the second they are in, so that the parts of a life add up to the whole of it, in whole seconds. A
+ * resource that lived twice in an hour is one resource. The hours follow one another. The number of rows.
  */
 export async function insertUsage(tx: Executor, hours: readonly string[], end: string): Promise<number> {
   const { numAffectedRows } = await sql`
     insert into usage_hours (deployment_id, hour, kind, seconds, resources)
-    select deployment_id, hour, kind, sum(seconds)::bigint, count(distinct resource_id)::int
+    select deployment_id, hour, kind, sum(seconds)::bigint, sum(resources)::int
     from (
-      select l.resource_id, l.kind, l.deployment_id, h.hour,
-        floor(extract(epoch from least(l.to_at, h.hour + interval '1 hour')))
+      select deployment_id, hour, kind, sum(resources * seconds) as seconds,
+        case when resource_id is null then sum(resources) else 1 end as resources
+      from (
+        select l.*, h.hour, floor(extract(epoch from least(l.to_at, h.hour + interval '1 hour')))
           - floor(extract(epoch from greatest(l.from_at, h.hour))) as seconds
-      from ${livedWithin(hours[0]!, end)} l
-      join unnest(${hours}::timestamptz[]) h (hour) on l.from_at < h.hour + interval '1 hour' and l.to_at > h.hour
+        from ${livedWithin(hours[0]!, end)} l
+        join unnest(${hours}::timestamptz[]) h (hour) on l.from_at < h.hour + interval '1 hour' and l.to_at > h.hour
+      ) l
+      where seconds > 0
+      group by deployment_id, hour, kind, resource_id
     ) l
-    where seconds > 0
     group by deployment_id, hour, kind`.execute(tx)
   return Number(numAffectedRows ?? 0n)
 }
