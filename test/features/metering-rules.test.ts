@@ -391,6 +391,17 @@ test('beyond what a plan includes without a price of its own the resource prices
   assert.deepEqual([last.overage_price_cents, last.overage_cents], [3, 6n], 'the last one that held')
 })
 
+test('addons beyond a plan’s cap raise it', () => {
+  const cap = (hard_cap_qty: number | null) => {
+    const items = [item('droplet', 1, { hard_cap_qty })]
+    return lineOf(
+      usageStatement(facts({ terms: termsInForce({ ...subscription, items }, null, november) })),
+      'droplet',
+    ).cap
+  }
+  assert.deepEqual([6, 7, 8, null].map(cap), [7, 7, 8, null])
+})
+
 test('as many as are included are carried on for nothing, and only what is still to come', () => {
   const forecast = (living: number, carriedFrom: string) =>
     lineOf(usageStatement(facts({ living: new Map([['droplet', living]]), carriedFrom })), 'droplet')

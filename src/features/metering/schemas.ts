@@ -31,7 +31,9 @@ const KindUsage = Type.Object({
   ),
   overage_cents: Whole('So far; rounded once, half a cent up.'),
   forecast_cents: Whole('For the whole month.'),
-  cap: Nullable(Type.Integer({ description: 'The plan’s `hard_cap_qty`.' })),
+  cap: Nullable(
+    Type.Integer({ description: 'The plan’s `hard_cap_qty`, raised by addons beyond it; null: none.' }),
+  ),
 })
 
 export const Usage = Type.Object({

@@ -1,5 +1,6 @@
 // A deployment's month as a statement: of each kind what was used, what of it is included and what the rest costs, and
 // the sum with base price and addons; so far, and for the whole month. Pure.
+import type { PlanItem } from '../catalog/index.ts'
 import { chargeOf, hoursOf, quantityIn, type Rate } from './kind-charge.ts'
 import type { Month } from './period.ts'
 import { type Price, priceIn, type Slice } from './price-slices.ts'
@@ -79,12 +80,18 @@ function kindLine(facts: UsageFacts, kind: string, currency: string) {
     price_source: shown && (agreed ? ('plan' as const) : ('resource_price' as const)),
     overage_cents: charge(over),
     forecast_cents: charge(over.map((part, index) => part + ahead[index]!)),
-    cap: item?.hard_cap_qty ?? null,
+    cap: capOf(item, included),
   }
 }
 
+/** Addons bought beyond the plan's cap raise it: what is paid for may always be had. */
+function capOf(item: PlanItem | undefined, included: bigint): number | null {
+  if (item?.hard_cap_qty == null) return null
+  return included > item.hard_cap_qty ? Number(included) : item.hard_cap_qty
+}
+
 /** A plan may include a kind and agree on nothing beyond: then the resource prices hold there too. */
-function agreedRate(item: TermsInForce['items'][number] | undefined): Rate | null {
+function agreedRate(item: PlanItem | undefined): Rate | null {
   if (item?.overage_unit == null || item.overage_price_cents === null) return null
   return { unit: item.overage_unit, price_cents: item.overage_price_cents }
 }
