@@ -11,6 +11,7 @@ import { deploy } from './examples/deploy.ts'
 import { drift } from './examples/drift.ts'
 import { breakIt, overrun } from './examples/faults.ts'
 import { hold } from './examples/hold.ts'
+import { meter } from './examples/meter.ts'
 import { mirror } from './examples/mirror.ts'
 import { asText, emptyExamples, type Teller, teller } from './examples/recorder.ts'
 import { sell } from './examples/sell.ts'
@@ -26,6 +27,7 @@ await walk({ worker: true, provider: { actionDelayMs: 20 }, finance: {} }, async
   await drift(told, shop)
   await bill(told, shop)
   await administer(told)
+  await meter(told, shop)
 })
 await walk({ worker: true, provider: {} }, hold)
 await walk({ provider: {} }, wait)

@@ -14,6 +14,7 @@ import { deploymentRoutes } from './features/deployments/index.ts'
 import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
+import { meteringRoutes } from './features/metering/index.ts'
 import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
@@ -133,6 +134,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     scheduledTaskRoutes(ctx),
     deadLetterRoutes(ctx),
     apiKeyRoutes(ctx),
+    meteringRoutes(ctx),
   ]
   // Added to the app itself instead of registered: none needs a scope of its own, and thirty scopes slow every start.
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()

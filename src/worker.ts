@@ -10,6 +10,7 @@ import {
 } from './features/billing/index.ts'
 import { driftDetection } from './features/drift/index.ts'
 import { inventoryHandlers, resourceSync } from './features/inventory/index.ts'
+import { metering } from './features/metering/index.ts'
 import { sagaHandlers, sagaRescue, watchSagas } from './features/sagas/index.ts'
 import {
   housekeeping,
@@ -28,6 +29,7 @@ const tasksOf = (ctx: Context): Task[] => [
   resourceSync(ctx), //  hourly at :15  cloud_sync_full
   driftDetection(ctx), //  hourly at :20  metering
   financePush(ctx), //  hourly at :37  cloud_billing
+  metering(ctx), //  hourly at :40  metering
   billingHistory(ctx), //  daily at 02:23 cloud_billing
   sagaRescue(ctx), //  every minute   cloud_sync_fast
   rollOverPeriods(ctx), //  monthly        metering

@@ -27,6 +27,7 @@ test('the cron table is listed with queue, schedule, last and next run', async t
   assert.deepEqual(schedule.get('balance'), ['7 * * * *', 'cloud_billing'])
   assert.deepEqual(schedule.get('resource_sync'), ['15 * * * *', 'cloud_sync_full'])
   assert.deepEqual(schedule.get('drift_detection'), ['20 * * * *', 'metering'])
+  assert.deepEqual(schedule.get('metering'), ['40 * * * *', 'metering'])
   assert.deepEqual(schedule.get('billing_history'), ['23 2 * * *', 'cloud_billing'])
   assert.equal(task.cron, '41 3 * * *')
   assert.equal(task.queue, 'metering')

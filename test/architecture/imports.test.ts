@@ -14,6 +14,7 @@ const betweenFeatures: Record<string, string[]> = {
   billing: ['inventory'],
   deployments: ['subscriptions'],
   drift: ['inventory'],
+  metering: ['inventory', 'subscriptions', 'catalog', 'deployments'],
   subscriptions: ['catalog'],
   provisioning: ['sagas', 'deployments', 'subscriptions', 'catalog', 'inventory', 'drift'],
 }

@@ -4,6 +4,7 @@ export { type CatalogDiff, type Change, catalogDiff, type StandingCatalog } from
 export { type Catalog, readCatalogFile, writeCatalogFile } from './catalog-file.ts'
 export { describeChange } from './describe-change.ts'
 export { findActiveVersion, type SignupTerms } from './find-active-version.ts'
+export { listPricesBetween } from './price-repository.ts'
 export { catalogRoutes } from './routes.ts'
 export { seedExampleCatalog } from './seed-example-catalog.ts'
 export type { AddonRow, PlanItemRow, PlanRow, PlanVersionRow, ResourcePriceRow } from './tables.ts'

@@ -77,3 +77,17 @@ export function setPriceEnd(
     .returningAll()
     .executeTakeFirst()
 }
+
+/** Prices that hold on some day from the first to the last. */
+export function listPricesBetween(
+  executor: Executor,
+  firstDay: string,
+  lastDay: string,
+): Promise<ResourcePriceRow[]> {
+  return executor
+    .selectFrom('resource_prices')
+    .selectAll()
+    .where('effective_from', '<=', lastDay)
+    .where(eb => eb.or([eb('effective_to', 'is', null), eb('effective_to', '>', firstDay)]))
+    .execute()
+}

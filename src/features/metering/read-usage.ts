@@ -1,0 +1,76 @@
+// The statements of a month for many deployments: a handful of queries, however many there are. What is not metered yet is
+// left out by its time, so that an hour metered meanwhile is in all sums or in none.
+import type { Executor } from '../../kernel/db/tables.ts'
+import { listPricesBetween } from '../catalog/index.ts'
+import type { BilledDeployment } from '../deployments/index.ts'
+import { countLiving } from '../inventory/index.ts'
+import { findTerms } from '../subscriptions/index.ts'
+import { endOfHour, hourOf } from './due-hours.ts'
+import type { Month } from './period.ts'
+import { slicesOf } from './price-slices.ts'
+import { lastHour, sumUsage } from './repository.ts'
+import { includedOf, kindsOf, termsInForce } from './terms-in-force.ts'
+import { type UsageStatement, usageStatement } from './usage-statement.ts'
+
+export interface Usage {
+  /** How far the month is metered; null: not at all. */
+  metered_until: string | null
+  /** By deployment. */
+  statements: Map<string, UsageStatement>
+}
+
+const SECONDS_OF_AN_HOUR = 3_600n
+
+export async function readUsage(
+  db: Executor,
+  now: Date,
+  month: Month,
+  deployments: readonly BilledDeployment[],
+  { forecast }: { forecast: boolean },
+): Promise<Usage> {
+  const ids = deployments.map(({ id }) => id)
+  const last = await lastHour(db)
+  const until = last === null ? null : endOfHour(last)
+  const subscribed = new Map((await findTerms(db, ids)).map(terms => [terms.deployment_id, terms]))
+  const inForce = new Map(
+    deployments.map(({ id, cancelled_at }) => [id, termsInForce(subscribed.get(id), cancelled_at, month)]),
+  )
+  const allowances = [...inForce].flatMap(([deployment_id, terms]) =>
+    kindsOf(terms).map(kind => ({
+      deployment_id,
+      kind,
+      seconds: includedOf(terms, kind) * SECONDS_OF_AN_HOUR,
+    })),
+  )
+  const prices = await listPricesBetween(db, month.first_day, month.last_day)
+  const slices = slicesOf(month, prices)
+  const uses = groupedBy(await sumUsage(db, ids, slices, until ?? month.start_at, allowances))
+  const carriesOn = forecast && month.current
+  const living = groupedBy(carriesOn ? await countLiving(db, ids) : [])
+  const carriedFrom = later(until ?? hourOf(now.toISOString()), month.start_at)
+  const statements = deployments.map(({ id }): [string, UsageStatement] => [
+    id,
+    usageStatement({
+      month,
+      now: now.toISOString(),
+      terms: inForce.get(id)!,
+      slices,
+      prices,
+      uses: uses.get(id) ?? [],
+      living: carriesOn ? new Map(living.get(id)?.map(row => [row.kind, row.living])) : null,
+      carriedFrom,
+    }),
+  ])
+  return { metered_until: meteredUntil(until, month), statements: new Map(statements) }
+}
+
+function meteredUntil(until: string | null, { start_at, end_at }: Month): string | null {
+  if (until === null || until <= start_at) return null
+  return until < end_at ? until : end_at
+}
+
+const later = (a: string, b: string): string => (a > b ? a : b)
+
+function groupedBy<Row extends { deployment_id: string }>(rows: readonly Row[]): Map<string, Row[]> {
+  return Map.groupBy(rows, row => row.deployment_id)
+}

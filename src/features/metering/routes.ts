@@ -1,0 +1,79 @@
+// /api/v1/deployments/:id/usage and /api/v1/billing/margins
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { invalid } from '../../kernel/errors.ts'
+import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
+import { One } from '../../kernel/http/words.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { costsOfNobody } from './cost-repository.ts'
+import { marginsOfDeployments, marginsOfTenants } from './list-margins.ts'
+import { monthOfQuery } from './month-of-query.ts'
+import { IdParams, Margins, MarginsQuery, Usage, UsageQuery } from './schemas.ts'
+import { showUsage } from './show-usage.ts'
+
+export function meteringRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+  const { db, clock } = kernel
+  const cursors = {
+    deployment: cursorOf('margins', ['uuid']),
+    tenant: cursorOf('margins_by_tenant', ['text']),
+  }
+  return async app => {
+    app.get(
+      '/api/v1/deployments/:id/usage',
+      {
+        config: { guard: 'caller' },
+        schema: {
+          tags: ['Deployments'],
+          operationId: 'getUsage',
+          summary: 'Show a deployment’s usage in a month',
+          description:
+            'Of each kind how long resources lived, what of it the plan and its addons include and what the rest costs; base price, addons, the total so far and the month’s forecast. Kinds that the plan has no price for cost what the resource prices of the day say.',
+          params: IdParams,
+          querystring: UsageQuery,
+          response: { 200: One(Usage) },
+        },
+      },
+      async request => ({
+        data: await showUsage(kernel, scopeOf(callerOf(request)), request.params.id, request.query.period),
+      }),
+    )
+
+    app.get(
+      '/api/v1/billing/margins',
+      {
+        config: { guard: 'platform_admin' },
+        schema: {
+          tags: ['Billing'],
+          operationId: 'listMargins',
+          summary: 'List a month’s margins',
+          description:
+            'For each deployment, or each tenant (`by=tenant`), what it is charged, what the provider’s lines for it cost, and what is left. Deployments made after the month are left out.',
+          querystring: MarginsQuery,
+          response: { 200: Margins },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor, period, by = 'deployment', tenant_id: tenantId } = request.query
+        const { deployment_id: deploymentId } = request.query
+        if (by === 'tenant' && deploymentId !== undefined) throw notWithTenants()
+        const now = clock.now()
+        const month = monthOfQuery(period, now)
+        const after = (cursors[by].read(cursor)?.[0] as string | undefined) ?? null
+        const asked = { month, now, tenantId, deploymentId, limit: limit + 1, after }
+        const rows =
+          by === 'tenant' ? await marginsOfTenants(db, asked) : await marginsOfDeployments(db, asked)
+        const page = cursors[by].page(rows, limit, row => [row.deployment_id ?? row.tenant_id])
+        const narrowed = deploymentId !== undefined || (by === 'tenant' && tenantId !== undefined)
+        const whose = { tenantId: by === 'tenant' ? null : tenantId }
+        const unassigned =
+          cursor === undefined && !narrowed ? await costsOfNobody(db, month.first_day, whose) : null
+        return { ...withNextLink(request, reply, page), period: month.period, unassigned }
+      },
+    )
+  }
+}
+
+const notWithTenants = () =>
+  invalid('The query is not acceptable.', [
+    { pointer: '?deployment_id', message: 'does not go with by=tenant' },
+  ])

@@ -1,0 +1,36 @@
+// SQL of what subscriptions cost and include: for many deployments in one statement.
+import { sql } from 'kysely'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { PlanItem } from '../catalog/index.ts'
+import type { SubscriptionAddonRow } from './tables.ts'
+
+export interface SubscriptionTerms {
+  deployment_id: string
+  plan_code: string
+  plan_version_id: string
+  base_price_cents: number
+  currency: string
+  created_at: string
+  trial_ends_at: string | null
+  items: PlanItem[]
+  addons: Pick<SubscriptionAddonRow, 'code' | 'resource_kind' | 'qty' | 'price_cents' | 'quantity'>[]
+}
+
+/** Of those that are subscribed, whatever became of the subscription. */
+export async function findTerms(executor: Executor, deploymentIds: string[]): Promise<SubscriptionTerms[]> {
+  const { rows } = await sql<SubscriptionTerms>`
+    select s.deployment_id, p.code as plan_code, v.id as plan_version_id, v.base_price_cents, v.currency, s.created_at,
+      s.trial_ends_at,
+      (select coalesce(json_agg(json_build_object('resource_kind', i.resource_kind, 'included_qty', i.included_qty,
+          'overage_unit', i.overage_unit, 'overage_price_cents', i.overage_price_cents, 'hard_cap_qty', i.hard_cap_qty)
+          order by i.resource_kind), '[]')
+        from plan_items i where i.plan_version_id = v.id) as items,
+      (select coalesce(json_agg(json_build_object('code', a.code, 'resource_kind', a.resource_kind, 'qty', a.qty,
+          'price_cents', a.price_cents, 'quantity', a.quantity) order by a.code), '[]')
+        from subscription_addons a where a.subscription_id = s.id) as addons
+    from subscriptions s
+    join plan_versions v on v.id = s.plan_version_id
+    join plans p on p.id = v.plan_id
+    where s.deployment_id = any(${deploymentIds}::uuid[])`.execute(executor)
+  return rows
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { csv, row } from '../features/billing/file.ts'
+import { costLines, haveInvoice, haveResource, ingest } from '../support/billing.ts'
+import { deployment, plan } from '../support/factories.ts'
+import { meter, tied } from '../support/metering.ts'
+import { type Bundle, setup } from '../support/setup.ts'
+
+const margins = async ({ call }: Bundle, query = '') => {
+  const { status, body, text } = await call('GET', `/api/v1/billing/margins?${query}`)
+  assert.equal(status, 200, text)
+  return body
+}
+
+const subscribe = async ({ call }: Bundle, id: string, plan_code: string) => {
+  const { status, text } = await call('POST', `/api/v1/deployments/${id}/subscribe`, { body: { plan_code } })
+  assert.equal(status, 201, text)
+}
+
+const usd = (amount: string, amount_minor = Math.round(Number(amount) * 100)) => ({
+  currency: 'USD',
+  amount,
+  amount_minor,
+})
+const charged = (amount_minor: number, currency = 'USD') => ({ currency, amount_minor })
+
+test('margins: what a deployment and a tenant are charged, what the provider’s lines cost without taxes, and the rest', async t => {
+  const bundle = await setup(t)
+  const { clock, call } = bundle
+  clock.set('2026-10-31T10:00:00Z')
+  const [shop, blog, wiki] = [
+    await deployment(bundle, 'acme'),
+    await deployment(bundle, 'acme'),
+    await deployment(bundle, 'globex'),
+  ]
+  const items = [{ resource_kind: 'volume', included_qty: 0, overage_unit: 'hour', overage_price_cents: 25 }]
+  await subscribe(bundle, shop.id, await plan(bundle, { price: 800, items }))
+  await subscribe(bundle, blog.id, await plan(bundle, { price: 2000, currency: 'EUR' }))
+  await tied(bundle, '2026-10-31T20:00:00Z', 'volume', 'disk', shop.id)
+  clock.set('2026-11-01T00:05:00Z')
+  await meter(bundle)
+  const late = await deployment(bundle, 'initech')
+  await haveResource(bundle, { name: 'shop', deployment: shop.id, tenant: 'acme' })
+  await haveResource(bundle, { name: 'blog', deployment: blog.id, tenant: 'acme' })
+  await haveResource(bundle, { name: 'wiki', deployment: wiki.id, tenant: 'globex' })
+  const lines = [
+    row({ description: 'shop (x)', USD: '$3.005' }),
+    row({ description: 'shop (x)', USD: '$1.00' }),
+    row({ description: 'blog (x)', USD: '$2.50' }),
+    row({ description: 'wiki (x)', USD: '$4.00' }),
+    row({ description: 'nobody (x)', USD: '$5.25' }),
+    row({ description: 'initrode (x)', USD: '$0.75' }),
+    row({ product: 'Taxes', description: 'STATE SALES TAX (6.25%)', USD: '$9.99' }),
+  ]
+  const invoice = await haveInvoice(bundle, { amount: '26.495' })
+  assert.equal(await ingest(bundle, invoice, csv(lines)), 'ingested')
+  const line = (await costLines(bundle, 'matched=false')).find(other =>
+    other.description.startsWith('initrode'),
+  )!
+  const assigned = await call('POST', `/api/v1/billing/cost-lines/${line.id}/assign`, {
+    body: { tenant_id: 'initrode' },
+  })
+  assert.equal(assigned.status, 200, assigned.text)
+
+  const rows = [
+    {
+      tenant_id: 'acme',
+      deployment_id: shop.id,
+      slug: shop.slug,
+      deployments: 1,
+      // Four hours of a volume beside the base price.
+      charged: [charged(900)],
+      costs: [usd('4.005', 401)],
+      margin: { currency: 'USD', amount_minor: 499, percent: '55.44' },
+    },
+    {
+      tenant_id: 'acme',
+      deployment_id: blog.id,
+      slug: blog.slug,
+      deployments: 1,
+      charged: [charged(2000, 'EUR')],
+      costs: [usd('2.50')],
+      margin: null,
+    },
+    {
+      tenant_id: 'globex',
+      deployment_id: wiki.id,
+      slug: wiki.slug,
+      deployments: 1,
+      charged: [charged(0)],
+      costs: [usd('4.00')],
+      margin: { currency: 'USD', amount_minor: -400, percent: null },
+    },
+  ]
+  const whole = { data: rows, next_cursor: null, period: '2026-10', unassigned: [usd('6.00')] }
+  assert.deepEqual(await margins(bundle, 'period=2026-10'), whole)
+
+  const first = await margins(bundle, 'period=2026-10&limit=2')
+  assert.deepEqual([first.data, first.unassigned], [rows.slice(0, 2), [usd('6.00')]])
+  const second = await margins(bundle, `period=2026-10&limit=2&cursor=${first.next_cursor}`)
+  assert.deepEqual([second.data, second.next_cursor, second.unassigned], [rows.slice(2), null, null])
+  const one = await margins(bundle, `period=2026-10&deployment_id=${wiki.id}`)
+  assert.deepEqual([one.data, one.unassigned], [rows.slice(2), null])
+  const acme = await margins(bundle, 'period=2026-10&tenant_id=acme')
+  assert.deepEqual([acme.data, acme.unassigned], [rows.slice(0, 2), []])
+
+  const nobody = { deployment_id: null, slug: null }
+  const tenants = [
+    {
+      ...nobody,
+      tenant_id: 'acme',
+      deployments: 2,
+      charged: [charged(2000, 'EUR'), charged(900)],
+      costs: [usd('6.505', 651)],
+      margin: null,
+    },
+    { ...rows[2], ...nobody },
+    {
+      ...nobody,
+      tenant_id: 'initrode',
+      deployments: 0,
+      charged: [],
+      costs: [usd('0.75')],
+      margin: { currency: 'USD', amount_minor: -75, percent: null },
+    },
+  ]
+  const byTenant = await margins(bundle, 'period=2026-10&by=tenant')
+  assert.deepEqual(byTenant, { ...whole, data: tenants, unassigned: [usd('5.25')] })
+  const pages = await margins(bundle, 'period=2026-10&by=tenant&limit=1')
+  const further = await margins(bundle, `period=2026-10&by=tenant&limit=1&cursor=${pages.next_cursor}`)
+  assert.deepEqual([...pages.data, ...further.data], tenants.slice(0, 2))
+  const named = await margins(bundle, 'period=2026-10&by=tenant&tenant_id=initrode')
+  assert.deepEqual([named.data, named.unassigned], [tenants.slice(2), null])
+
+  // The current month has no lines yet: what is charged is all there is.
+  const [, , , newest] = (await margins(bundle)).data
+  assert.deepEqual([newest.deployment_id, newest.charged, newest.costs], [late.id, [charged(0)], []])
+  assert.deepEqual(newest.margin, { currency: 'USD', amount_minor: 0, percent: null })
+})
+
+test('margins are for a platform_admin, of months that have begun, and a deployment is not asked for among tenants', async t => {
+  const { call, tokens } = await setup(t)
+  const path = '/api/v1/billing/margins'
+  assert.equal((await call('GET', path, { token: await tokens.tenant('acme') })).status, 403)
+  const bad = ['period=2026-12', 'period=2026-10-01', 'by=kind', 'deployment_id=1', 'cursor=x']
+  const both = 'by=tenant&deployment_id=01920000-0000-7000-8000-000000000000'
+  for (const query of [...bad, both]) {
+    const { status, body } = await call('GET', `${path}?${query}`)
+    assert.deepEqual([status, body.errors.length], [422, 1], query)
+  }
+  assert.deepEqual((await call('GET', path)).body, {
+    data: [],
+    next_cursor: null,
+    period: '2026-11',
+    unassigned: [],
+  })
+})

@@ -1,0 +1,53 @@
+// Metering in tests: resources that come, change hands and go at given moments, and the hours that come of it.
+import { sql } from 'kysely'
+import { recordGone } from '../../src/features/inventory/index.ts'
+import { meterHours } from '../../src/features/metering/meter-hours.ts'
+import type { Kind } from '../../src/integrations/digitalocean/index.ts'
+import type { Bundle } from './setup.ts'
+import { jobPart, see } from './sweep.ts'
+
+/** Meters what is due; how many hours. */
+export const meter = ({ ctx }: Bundle): Promise<number> => meterHours(ctx, jobPart())
+
+/** A time of the clock's day, or a whole time. */
+function at({ clock }: Bundle, time: string): Date {
+  return new Date(time.includes('T') ? time : `${clock.now().toISOString().slice(0, 10)}T${time}Z`)
+}
+
+/** The resources are seen at this moment, tied to the deployment or to none. */
+export async function tied(
+  bundle: Bundle,
+  time: string,
+  kind: Kind,
+  names: string | string[],
+  deploymentId: string | null,
+): Promise<void> {
+  bundle.clock.set(new Date(at(bundle, time).getTime() - 1000).toISOString())
+  const tags = deploymentId === null ? [] : [`deployment:${deploymentId}`]
+  await see(
+    bundle,
+    kind,
+    [names].flat().map(provider_id => ({ provider_id, tags })),
+  )
+}
+
+/** The resource is found to be gone at this moment. */
+export async function gone(bundle: Bundle, time: string, kind: Kind, name: string): Promise<void> {
+  bundle.clock.set(at(bundle, time).toISOString())
+  const sighting = { kind, at: bundle.clock.now().toISOString(), actor: 'test' }
+  await recordGone(bundle.ctx.db, sighting, { providerIds: [name] })
+}
+
+/** Everything metered: deployment, hour of the day, kind, seconds, resources. */
+export async function usageRows({ ctx }: Bundle): Promise<[string, string, string, number, number][]> {
+  const { rows } = await sql<{
+    id: string
+    hour: string
+    kind: string
+    seconds: number
+    resources: number
+  }>`
+    select deployment_id as id, to_char(hour at time zone 'UTC', 'HH24:MI') as hour, kind, seconds, resources
+    from usage_hours order by usage_hours.hour, deployment_id, kind`.execute(ctx.db)
+  return rows.map(({ id, hour, kind, seconds, resources }) => [id, hour, kind, seconds, resources])
+}
