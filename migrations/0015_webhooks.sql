@@ -73,14 +73,16 @@ create function webhook_wants(hook webhooks, type text, tenant text) returns boo
   return hook.enabled and (hook.tenant_id is null or hook.tenant_id = tenant)
     and hook.events && array['*', type, split_part(type, '.', 1) || '.*'];
 
+-- Triggers may fire where there is no search path (a restore of data alone), so their bodies write names out in full.
+
 -- A delivery for each webhook that wants the event. Of a webhook that is being deleted nobody waits to hear, and nobody
 -- fails over it: what is locked against its references is passed over.
-create function deliver_to_webhooks() returns trigger language plpgsql set search_path from current as $$
+create function deliver_to_webhooks() returns trigger language plpgsql as $$
 begin
-  with listening as (select w as hook from webhooks w where w.enabled order by w.id for key share skip locked)
-  insert into webhook_deliveries (id, webhook_id, event_id, created_at)
-  select uuid_v7(), (l.hook).id, h.id, h.occurred_at
-  from happened h join listening l on webhook_wants(l.hook, h.type, h.tenant_id)
+  with listening as (select w as hook from public.webhooks w where w.enabled order by w.id for key share skip locked)
+  insert into public.webhook_deliveries (id, webhook_id, event_id, created_at)
+  select public.uuid_v7(), (l.hook).id, h.id, h.occurred_at
+  from happened h join listening l on public.webhook_wants(l.hook, h.type, h.tenant_id)
   -- A test is for one webhook, which is named by whoever asks for it.
   where h.type <> 'webhook.test'
   order by h.id;
@@ -93,47 +95,48 @@ create trigger deliver after insert on webhook_events
 -- Each of the following asks first whether anyone wants to hear of such things at all. Mostly nobody does, and then that
 -- is all it costs.
 
-create function tell_of_deployment_events() returns trigger language plpgsql set search_path from current as $$
+create function tell_of_deployment_events() returns trigger language plpgsql as $$
 begin
-  if not exists (select from webhooks, unnest(events) as wanted
-    where enabled and (wanted = '*' or wanted like 'deployment.%')) then return null; end if;
-  insert into webhook_events (id, type, tenant_id, occurred_at, data)
-  select uuid_v7(), 'deployment.transitioned', d.tenant_id, e.created_at, json_build_object(
+  if not exists (select from public.webhooks where enabled and events && array['*', 'deployment.*', 'deployment.transitioned'])
+  then return null; end if;
+  insert into public.webhook_events (id, type, tenant_id, occurred_at, data)
+  select public.uuid_v7(), 'deployment.transitioned', d.tenant_id, e.created_at, json_build_object(
     'tenant_id', d.tenant_id,
     'deployment', json_build_object(
       'id', d.id, 'tenant_id', d.tenant_id, 'slug', d.slug, 'display_name', d.display_name, 'region', d.region,
       'state', d.state, 'llm_mode', d.llm_mode, 'billing_action_suspended', d.billing_action_suspended,
       'template_code', d.template_code, 'template_version', d.template_version,
-      'created_at', iso8601(d.created_at), 'updated_at', iso8601(d.updated_at)),
+      'created_at', public.iso8601(d.created_at), 'updated_at', public.iso8601(d.updated_at)),
     'event', json_build_object(
       'id', e.id, 'deployment_id', e.deployment_id, 'from_state', e.from_state, 'to_state', e.to_state,
-      'actor', e.actor, 'actor_role', e.actor_role, 'reason', e.reason, 'created_at', iso8601(e.created_at)))
-  from happened e join cloud_deployments d on d.id = e.deployment_id
-  where exists (select from webhooks w where webhook_wants(w, 'deployment.transitioned', d.tenant_id));
+      'actor', e.actor, 'actor_role', e.actor_role, 'reason', e.reason, 'created_at', public.iso8601(e.created_at)))
+  from happened e join public.cloud_deployments d on d.id = e.deployment_id
+  where exists (select from public.webhooks w where public.webhook_wants(w, 'deployment.transitioned', d.tenant_id));
   return null;
 end
 $$;
 create trigger tell_webhooks after insert on cloud_deployment_events
   referencing new table as happened for each statement execute function tell_of_deployment_events();
 
-create function tell_of_resource_events() returns trigger language plpgsql set search_path from current as $$
+create function tell_of_resource_events() returns trigger language plpgsql as $$
 begin
-  if not exists (select from webhooks, unnest(events) as wanted
-    where enabled and (wanted = '*' or wanted like 'resource.%')) then return null; end if;
-  insert into webhook_events (id, type, tenant_id, occurred_at, data)
-  select uuid_v7(), 'resource.' || e.kind, r.tenant_id, e.created_at, json_build_object(
+  if not exists (select from public.webhooks where enabled and events && array['*', 'resource.*', 'resource.discovered',
+      'resource.updated', 'resource.deleted', 'resource.restored', 'resource.drift_detected', 'resource.tagged'])
+  then return null; end if;
+  insert into public.webhook_events (id, type, tenant_id, occurred_at, data)
+  select public.uuid_v7(), 'resource.' || e.kind, r.tenant_id, e.created_at, json_build_object(
     'tenant_id', r.tenant_id,
     'resource', json_build_object(
       'id', r.id, 'provider', r.provider, 'provider_id', r.provider_id, 'kind', r.kind, 'name', r.name,
       'region', r.region, 'status', r.status, 'tenant_id', r.tenant_id, 'project_id', r.project_id,
-      'deployment_id', r.deployment_id, 'tags', r.tags, 'attrs', r.attrs, 'first_seen_at', iso8601(r.first_seen_at),
-      'last_seen_at', iso8601(r.last_seen_at), 'stale_strike_count', r.stale_strike_count,
-      'deleted_at', iso8601(r.deleted_at)),
+      'deployment_id', r.deployment_id, 'tags', r.tags, 'attrs', r.attrs, 'first_seen_at', public.iso8601(r.first_seen_at),
+      'last_seen_at', public.iso8601(r.last_seen_at), 'stale_strike_count', r.stale_strike_count,
+      'deleted_at', public.iso8601(r.deleted_at)),
     'event', json_build_object(
       'id', e.id, 'kind', e.kind, 'resource_id', e.resource_id, 'changes', e.changes, 'actor', e.actor,
-      'created_at', iso8601(e.created_at)))
-  from happened e join cloud_resources r on r.id = e.resource_id
-  where exists (select from webhooks w where webhook_wants(w, 'resource.' || e.kind, r.tenant_id));
+      'created_at', public.iso8601(e.created_at)))
+  from happened e join public.cloud_resources r on r.id = e.resource_id
+  where exists (select from public.webhooks w where public.webhook_wants(w, 'resource.' || e.kind, r.tenant_id));
   return null;
 end
 $$;
@@ -150,14 +153,14 @@ create function drift_for_webhooks(d cloud_drift, r cloud_resources) returns jso
       'detected_at', iso8601(d.detected_at), 'last_detected_at', iso8601(d.last_detected_at),
       'resolved_at', iso8601(d.resolved_at), 'resolved_by', d.resolved_by));
 
-create function tell_of_open_drift() returns trigger language plpgsql set search_path from current as $$
+create function tell_of_open_drift() returns trigger language plpgsql as $$
 begin
-  if not exists (select from webhooks, unnest(events) as wanted
-    where enabled and (wanted = '*' or wanted like 'drift.%')) then return null; end if;
-  insert into webhook_events (id, type, tenant_id, occurred_at, data)
-  select uuid_v7(), 'drift.opened', r.tenant_id, d.detected_at, drift_for_webhooks(d, r)
-  from happened h join cloud_drift d on d.id = h.id join cloud_resources r on r.id = d.resource_id
-  where d.status = 'open' and exists (select from webhooks w where webhook_wants(w, 'drift.opened', r.tenant_id));
+  if not exists (select from public.webhooks where enabled and events && array['*', 'drift.*', 'drift.opened'])
+  then return null; end if;
+  insert into public.webhook_events (id, type, tenant_id, occurred_at, data)
+  select public.uuid_v7(), 'drift.opened', r.tenant_id, d.detected_at, public.drift_for_webhooks(d, r)
+  from happened h join public.cloud_drift d on d.id = h.id join public.cloud_resources r on r.id = d.resource_id
+  where d.status = 'open' and exists (select from public.webhooks w where public.webhook_wants(w, 'drift.opened', r.tenant_id));
   return null;
 end
 $$;
@@ -167,13 +170,15 @@ create trigger tell_webhooks after insert on cloud_drift
 -- The following are for each row, with a condition: the sweep rewrites open drift every hour and the runner a saga at every
 -- step, and neither is to pay for more than a comparison.
 
-create function tell_of_closed_drift() returns trigger language plpgsql set search_path from current as $$
+create function tell_of_closed_drift() returns trigger language plpgsql as $$
 begin
-  insert into webhook_events (id, type, tenant_id, occurred_at, data)
-  select uuid_v7(), 'drift.' || new.status, r.tenant_id, new.resolved_at, drift_for_webhooks(new, r)
-  from cloud_resources r
+  if not exists (select from public.webhooks where enabled and events && array['*', 'drift.*', 'drift.' || new.status])
+  then return null; end if;
+  insert into public.webhook_events (id, type, tenant_id, occurred_at, data)
+  select public.uuid_v7(), 'drift.' || new.status, r.tenant_id, new.resolved_at, public.drift_for_webhooks(new, r)
+  from public.cloud_resources r
   where r.id = new.resource_id
-    and exists (select from webhooks w where webhook_wants(w, 'drift.' || new.status, r.tenant_id));
+    and exists (select from public.webhooks w where public.webhook_wants(w, 'drift.' || new.status, r.tenant_id));
   return null;
 end
 $$;
@@ -181,18 +186,20 @@ create trigger tell_webhooks_of_end after update of status on cloud_drift
   for each row when (old.status = 'open' and new.status in ('accepted', 'stale'))
   execute function tell_of_closed_drift();
 
-create function tell_of_saga_end() returns trigger language plpgsql set search_path from current as $$
+create function tell_of_saga_end() returns trigger language plpgsql as $$
 begin
-  insert into webhook_events (id, type, tenant_id, occurred_at, data)
-  select uuid_v7(), 'saga.' || new.status, new.tenant_id, new.finished_at, json_build_object(
+  if not exists (select from public.webhooks where enabled and events && array['*', 'saga.*', 'saga.' || new.status])
+  then return null; end if;
+  insert into public.webhook_events (id, type, tenant_id, occurred_at, data)
+  select public.uuid_v7(), 'saga.' || new.status, new.tenant_id, new.finished_at, json_build_object(
     'tenant_id', new.tenant_id,
     'saga', json_build_object(
       'id', new.id, 'kind', new.kind, 'status', new.status, 'tenant_id', new.tenant_id,
       'deployment_id', new.deployment_id, 'step_modules', new.step_modules,
       'current_step_index', new.current_step_index, 'cancel_requested', new.cancel_requested, 'error', new.error,
-      'created_at', iso8601(new.created_at), 'started_at', iso8601(new.started_at),
-      'finished_at', iso8601(new.finished_at)))
-  where exists (select from webhooks w where webhook_wants(w, 'saga.' || new.status, new.tenant_id));
+      'created_at', public.iso8601(new.created_at), 'started_at', public.iso8601(new.started_at),
+      'finished_at', public.iso8601(new.finished_at)))
+  where exists (select from public.webhooks w where public.webhook_wants(w, 'saga.' || new.status, new.tenant_id));
   return null;
 end
 $$;
@@ -200,21 +207,23 @@ create trigger tell_webhooks after update of status on saga_runs
   for each row when (new.status in ('completed', 'failed', 'rolled_back') and old.finished_at is null)
   execute function tell_of_saga_end();
 
-create function tell_of_invoice() returns trigger language plpgsql set search_path from current as $$
+create function tell_of_invoice() returns trigger language plpgsql as $$
 begin
+  if not exists (select from public.webhooks where enabled and events && array['*', 'invoice.*', tg_argv[0]])
+  then return null; end if;
   -- An invoice is the platform's: its lines are the tenants'.
-  insert into webhook_events (id, type, tenant_id, occurred_at, data)
-  select uuid_v7(), tg_argv[0], null, new.updated_at, json_build_object(
+  insert into public.webhook_events (id, type, tenant_id, occurred_at, data)
+  select public.uuid_v7(), tg_argv[0], null, new.updated_at, json_build_object(
     'tenant_id', null,
     'invoice', json_build_object(
       'id', new.id, 'provider', new.provider, 'invoice_uuid', new.invoice_uuid, 'invoice_number', new.invoice_number,
       'period', new.period, 'amount', new.amount::text, 'currency', new.currency, 'ingest_status', new.ingest_status,
-      'ingest_error', new.ingest_error, 'ingested_at', iso8601(new.ingested_at), 'line_count', new.line_count,
+      'ingest_error', new.ingest_error, 'ingested_at', public.iso8601(new.ingested_at), 'line_count', new.line_count,
       'lines_amount', new.lines_amount::text, 'amount_net_minor', new.amount_net_minor,
       'amount_tax_minor', new.amount_tax_minor, 'reconciled', new.reconciled, 'sha256', new.sha256,
-      'pushed_to_finance_at', iso8601(new.pushed_to_finance_at), 'finance_invoice_id', new.finance_invoice_id,
+      'pushed_to_finance_at', public.iso8601(new.pushed_to_finance_at), 'finance_invoice_id', new.finance_invoice_id,
       'finance_action', new.finance_action, 'finance_error', new.finance_error))
-  where exists (select from webhooks w where webhook_wants(w, tg_argv[0], null));
+  where exists (select from public.webhooks w where public.webhook_wants(w, tg_argv[0], null));
   return null;
 end
 $$;
