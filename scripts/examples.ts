@@ -13,6 +13,7 @@ import { breakIt, overrun } from './examples/faults.ts'
 import { hold } from './examples/hold.ts'
 import { meter } from './examples/meter.ts'
 import { mirror } from './examples/mirror.ts'
+import { notify } from './examples/notify.ts'
 import { asText, emptyExamples, type Teller, teller } from './examples/recorder.ts'
 import { sell } from './examples/sell.ts'
 import { wait } from './examples/wait.ts'
@@ -31,6 +32,7 @@ await walk({ worker: true, provider: { actionDelayMs: 20 }, finance: {} }, async
 })
 await walk({ worker: true, provider: {} }, hold)
 await walk({ provider: {} }, wait)
+await walk({}, notify)
 await walk({ extend: breakIt.routes }, breakIt.walk)
 await walk({ env: { RATE_LIMIT_PER_MINUTE: '1' } }, overrun)
 

@@ -19,6 +19,7 @@ import { provisioningProblems, provisioningRoutes } from './features/provisionin
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { sessionRoutes } from './features/session/index.ts'
+import { webhookRoutes } from './features/webhooks/index.ts'
 import { AppError, notFound } from './kernel/errors.ts'
 import type { Door } from './kernel/http/authenticate.ts'
 import { authenticate } from './kernel/http/authenticate.ts'
@@ -135,6 +136,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     deadLetterRoutes(ctx),
     apiKeyRoutes(ctx),
     meteringRoutes(ctx),
+    webhookRoutes(ctx),
   ]
   // Added to the app itself instead of registered: none needs a scope of its own, and thirty scopes slow every start.
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()

@@ -90,6 +90,11 @@ export const variables = {
     'signs tokens sent to finance; none: the first `JWT_SECRET`',
     check.SECRET_BYTES,
   ),
+  WEBHOOKS_ALLOW_PRIVATE: withDefault(
+    'false',
+    check.flag,
+    '`true`: webhooks may also be sent to private addresses and by plain http; for trying and for closed networks',
+  ),
   PLATFORM_TENANT_ID: withDefault('platform', check.text, 'the platform-admin tenant'),
   RATE_LIMIT_PER_MINUTE: withDefault(
     '6000',

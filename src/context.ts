@@ -4,8 +4,10 @@ import type { Config } from './config.ts'
 import type { BillingKernel } from './features/billing/index.ts'
 import type { InventoryKernel } from './features/inventory/index.ts'
 import type { SagaKind } from './features/sagas/index.ts'
+import type { WebhookKernel } from './features/webhooks/index.ts'
 import { absentProvider, createProvider, type Provider } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
+import { createWebhookSender } from './integrations/webhooks/index.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { Engine } from './kernel/db/engine.ts'
 import { migrate } from './kernel/db/migrations.ts'
@@ -14,10 +16,11 @@ import type { Kernel } from './kernel/kernel.ts'
 import { createLog } from './kernel/log.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
+import { sealFor } from './kernel/sealed.ts'
 import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
 
-export interface Context extends Kernel, InventoryKernel, BillingKernel {
+export interface Context extends Kernel, InventoryKernel, BillingKernel, WebhookKernel {
   config: Config
   version: string
   sagaKinds: readonly SagaKind[]
@@ -53,6 +56,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
     const provider = options.provider ?? providerOf(config, log)
     const finance = options.finance ?? financeOf(config, clock)
+    const webhookSender = createWebhookSender({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE })
     const metrics = createMetrics()
     const jobs = createJobs({ engine, log, metrics, worker })
     await jobs.start()
@@ -61,6 +65,8 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       version: VERSION,
       provider,
       finance,
+      webhookSender,
+      webhookSeal: sealFor('webhook secrets', config.SECRET_KEY),
       platformTenantId: config.PLATFORM_TENANT_ID,
       engine,
       db: engine.db,
@@ -73,6 +79,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
         await jobs.stop(graceMs)
         await provider.close()
         await finance?.close()
+        await webhookSender.close()
         await engine.close()
       },
     }

@@ -5,6 +5,7 @@ import { countToPush } from './features/billing/index.ts'
 import { countOpenDrift } from './features/drift/index.ts'
 import { inventoryAges } from './features/inventory/index.ts'
 import { countUnderWay } from './features/sagas/index.ts'
+import { countPending } from './features/webhooks/index.ts'
 
 export interface ManagementOptions {
   ctx: Context
@@ -64,6 +65,7 @@ async function collect({ engine, db, jobs, finance, clock, metrics, log }: Conte
     }
     if (finance) metrics.invoicesToPush.set(await countToPush(db))
     metrics.openDrift.set(await countOpenDrift(db))
+    metrics.webhooksPending.set(await countPending(db))
     for (const { status, count } of await countUnderWay(db)) metrics.sagasUnderWay.set({ status }, count)
     for (const { kind, seconds } of await inventoryAges(db, clock.now().toISOString()))
       metrics.inventoryAge.set({ kind }, seconds)

@@ -20,6 +20,7 @@ import {
   upsertTasks,
 } from './features/scheduled-tasks/index.ts'
 import { rollOverPeriods } from './features/subscriptions/index.ts'
+import { forgetWebhookEvents, watchOutbox } from './features/webhooks/index.ts'
 import { forgetIdempotencyKeys } from './kernel/http/idempotency.ts'
 import type { Task } from './kernel/queue/task.ts'
 
@@ -33,7 +34,7 @@ const tasksOf = (ctx: Context): Task[] => [
   billingHistory(ctx), //  daily at 02:23 cloud_billing
   sagaRescue(ctx), //  every minute   cloud_sync_fast
   rollOverPeriods(ctx), //  monthly        metering
-  housekeeping(ctx, [forgetIdempotencyKeys(ctx)]), //  daily at 03:41 metering
+  housekeeping(ctx, [forgetIdempotencyKeys(ctx), forgetWebhookEvents(ctx)]), //  daily at 03:41 metering
 ]
 
 /** Makes the tasks known to the API; every process does so at its start. */
@@ -51,6 +52,7 @@ export async function startWorker(ctx: Context): Promise<void> {
   ]
   await ctx.jobs.work(handlers, tasks.map(taskSchedule))
   watchSagas(ctx)
+  watchOutbox(ctx)
   // Finance may have been configured since the last start.
   await requestMissingPushes(ctx)
 }

@@ -27,6 +27,8 @@ export const oneOf =
     return found
   }
 
+export const flag: Check<boolean> = raw => oneOf(['true', 'false'])(raw) === 'true'
+
 export const url: Check<string> = raw => {
   const parsed = URL.parse(raw)
   if (!parsed || !/^https?:$/.test(parsed.protocol)) throw new Mend('is not an http:// or https:// address')

@@ -66,6 +66,17 @@ export function createMetrics() {
       labelNames: ['kind', 'outcome'],
       registers,
     }),
+    webhookDeliveries: new Counter({
+      name: 'cloudops_webhook_deliveries_total',
+      help: 'Attempts to deliver a webhook made by this process, by outcome (delivered, retried, failed).',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    webhooksPending: new Gauge({
+      name: 'cloudops_webhook_deliveries_pending',
+      help: 'Webhook deliveries that are not sent yet, or wait to be tried again.',
+      registers,
+    }),
     poolConnections: new Gauge({
       name: 'cloudops_db_pool_connections',
       help: 'Connections of this process’s database pool by state (total, idle, waiting).',

@@ -35,6 +35,7 @@ test('without any variable the contract’s defaults hold', t => {
   assert.equal(config.JWT_ROLE_CLAIM, 'role')
   assert.equal(config.DEV_ORIGIN, 'http://localhost:5173')
   assert.equal(config.DIGITALOCEAN_API_URL, 'https://api.digitalocean.com')
+  assert.equal(config.WEBHOOKS_ALLOW_PRIVATE, false)
   assert.equal(config.PLATFORM_TENANT_ID, 'platform')
   assert.equal(config.RATE_LIMIT_PER_MINUTE, 6000)
   assert.equal(config.LOG_LEVEL, 'info')
@@ -61,6 +62,7 @@ test('every problem is reported at once, with the variable’s name and how to m
     DEV_ORIGIN: 'http://localhost:5173/path',
     ALLOWED_ORIGIN_DOMAIN: 'https://example.com',
     FINANCE_URL: 'ftp://finance',
+    WEBHOOKS_ALLOW_PRIVATE: 'yes',
     LOG_LEVEL: 'loud',
     NODE_ENV: 'staging',
   })
@@ -72,6 +74,7 @@ test('every problem is reported at once, with the variable’s name and how to m
     'DEV_ORIGIN',
     'ALLOWED_ORIGIN_DOMAIN',
     'FINANCE_URL',
+    'WEBHOOKS_ALLOW_PRIVATE',
     'LOG_LEVEL',
     'NODE_ENV',
   ]

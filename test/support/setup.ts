@@ -140,6 +140,7 @@ export async function setup(t: TestContext, options: SetupOptions = {}): Promise
   const ctx = await createContext({ config, worker, clock, log, engine, provider, finance, sagaKinds })
   undo(() => ctx.provider.close())
   undo(() => ctx.finance?.close())
+  undo(() => ctx.webhookSender.close())
   undo(() => ctx.jobs.stop(5_000))
   await registerTasks(ctx)
   const app = await buildApp(ctx)

@@ -1,0 +1,48 @@
+// A new webhook, and the one moment its secret is known.
+import { invalid } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { insertWebhook, type ShownWebhook } from './repository.ts'
+import type { WebhookKernel } from './webhook-kernel.ts'
+import { newSecret, sealSecret } from './webhook-secret.ts'
+
+export interface CreateWebhook {
+  url: string
+  events: string[]
+  description?: string | null
+  tenant_id?: string | null
+  enabled?: boolean
+}
+
+export type WebhookWithSecret = ShownWebhook & { secret: string }
+
+export async function createWebhook(
+  kernel: WebhookKernel,
+  createdBy: string,
+  { url, events, description = null, tenant_id = null, enabled = true }: CreateWebhook,
+): Promise<WebhookWithSecret> {
+  const at = kernel.clock.now().toISOString()
+  const webhook: ShownWebhook = {
+    id: newId(),
+    url: checkedUrl(kernel, url),
+    events,
+    description,
+    tenant_id,
+    enabled,
+    disabled_reason: null,
+    previous_secret_expires_at: null,
+    created_by: createdBy,
+    created_at: at,
+    updated_at: at,
+  }
+  const secret = newSecret()
+  const sealed = sealSecret(kernel.webhookSeal, webhook.id, secret)
+  await insertWebhook(kernel.db, { ...webhook, secret: sealed, previous_secret: null })
+  return { ...webhook, secret }
+}
+
+/** The address as a program reads it, so that what is shown is what is called. */
+export function checkedUrl({ webhookSender }: WebhookKernel, url: string): string {
+  const refusal = webhookSender.refusal(url)
+  if (refusal) throw invalid('The body is not acceptable.', [{ pointer: '/url', message: refusal }])
+  return new URL(url).href
+}

@@ -1,0 +1,29 @@
+// The events that webhooks can hear of, and the patterns that choose among them.
+
+/** What happens in the service. The triggers of the outbox write these names. */
+export const EVENT_TYPES = [
+  'deployment.transitioned',
+  'resource.discovered',
+  'resource.updated',
+  'resource.deleted',
+  'resource.restored',
+  'resource.drift_detected',
+  'resource.tagged',
+  'drift.opened',
+  'drift.accepted',
+  'drift.stale',
+  'saga.completed',
+  'saga.failed',
+  'saga.rolled_back',
+  'invoice.ingested',
+  'invoice.ingest_failed',
+  'invoice.pushed',
+] as const
+
+/** Sent when an operator asks for it, to one webhook, whatever that one chose. */
+export const TEST_EVENT = 'webhook.test'
+
+const FAMILIES = [...new Set(EVENT_TYPES.map(type => type.slice(0, type.indexOf('.'))))]
+
+/** `*` for all, `drift.*` for a family, or one type. */
+export const PATTERNS = ['*', ...FAMILIES.map(family => `${family}.*`), ...EVENT_TYPES]

@@ -1,0 +1,7 @@
+// Webhooks: what other parts of the service may use.
+import './tables.ts'
+
+export { countPending } from './dispatch-repository.ts'
+export { webhookRoutes } from './routes.ts'
+export { forgetWebhookEvents, watchOutbox } from './watch-outbox.ts'
+export type { WebhookKernel } from './webhook-kernel.ts'

@@ -1,0 +1,18 @@
+// A new secret takes the place of the old one, which signs beside it for a day: receivers can change over in their own time.
+import { notFound } from '../../kernel/errors.ts'
+import type { WebhookWithSecret } from './create-webhook.ts'
+import { replaceSecret } from './repository.ts'
+import type { WebhookKernel } from './webhook-kernel.ts'
+import { newSecret, overlapEnd, sealSecret } from './webhook-secret.ts'
+
+export async function rotateSecret(
+  { db, clock, webhookSeal }: WebhookKernel,
+  id: string,
+): Promise<WebhookWithSecret> {
+  const secret = newSecret()
+  const now = clock.now()
+  const times = { at: now.toISOString(), until: overlapEnd(now) }
+  const webhook = await replaceSecret(db, id, sealSecret(webhookSeal, id, secret), times)
+  if (!webhook) throw notFound()
+  return { ...webhook, secret }
+}

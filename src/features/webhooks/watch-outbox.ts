@@ -1,0 +1,45 @@
+// Every worker looks for what is due: each second, and at once when something it was sending is done.
+import type { Kernel } from '../../kernel/kernel.ts'
+import { createCourier } from './deliver-due.ts'
+import { deleteEventsBefore } from './dispatch-repository.ts'
+import type { WebhookKernel } from './webhook-kernel.ts'
+
+const LOOK_MS = 1_000
+const KEEP_DAYS = 30
+
+/** Looks until the process is told to stop. */
+export function watchOutbox(kernel: WebhookKernel): void {
+  const { jobs, log } = kernel
+  const courier = createCourier(kernel)
+  let looking = false
+  let again = false
+
+  function look(): void {
+    if (jobs.leaving.aborted) return
+    if (looking) again = true
+    else jobs.background(takeAll())
+  }
+
+  async function takeAll(): Promise<void> {
+    looking = true
+    try {
+      do {
+        again = false
+        for (const sent of await courier.takeDue()) jobs.background(sent.finally(look))
+      } while (again && !jobs.leaving.aborted)
+    } catch (error) {
+      log.warn({ err: error }, 'the outbox of webhooks could not be read')
+    } finally {
+      looking = false
+    }
+  }
+
+  const timer = setInterval(look, LOOK_MS).unref()
+  jobs.leaving.addEventListener('abort', () => clearInterval(timer), { once: true })
+}
+
+/** A piece of the housekeeping. */
+export const forgetWebhookEvents = ({ db, clock }: Pick<Kernel, 'db' | 'clock'>) => ({
+  what: `webhook events older than ${KEEP_DAYS} days`,
+  run: () => deleteEventsBefore(db, new Date(clock.now().getTime() - KEEP_DAYS * 86_400_000).toISOString()),
+})
