@@ -16,6 +16,7 @@ import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/invent
 import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
+import { secretRoutes } from './features/secrets/index.ts'
 import { sessionRoutes } from './features/session/index.ts'
 import { AppError, notFound } from './kernel/errors.ts'
 import type { Door } from './kernel/http/authenticate.ts'
@@ -131,6 +132,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   await app.register(scheduledTaskRoutes(ctx))
   await app.register(deadLetterRoutes(ctx))
   await app.register(apiKeyRoutes(ctx))
+  await app.register(secretRoutes(ctx))
   app.addHook('onClose', apiKeys.settled)
   return app
 }

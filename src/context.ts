@@ -4,7 +4,13 @@ import type { Config } from './config.ts'
 import type { BillingKernel } from './features/billing/index.ts'
 import type { InventoryKernel } from './features/inventory/index.ts'
 import type { SagaKind } from './features/sagas/index.ts'
-import { absentProvider, createProvider, type Provider } from './integrations/digitalocean/index.ts'
+import {
+  createVault,
+  type SecretsKernel,
+  tokenSecret,
+  watchProviderTokens,
+} from './features/secrets/index.ts'
+import { createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { Engine } from './kernel/db/engine.ts'
@@ -17,7 +23,7 @@ import { createJobs } from './kernel/queue/jobs.ts'
 import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
 
-export interface Context extends Kernel, InventoryKernel, BillingKernel {
+export interface Context extends Kernel, InventoryKernel, BillingKernel, SecretsKernel {
   config: Config
   version: string
   sagaKinds: readonly SagaKind[]
@@ -33,8 +39,10 @@ export interface ContextOptions {
   log?: Logger
   /** A database that is open already, for tests. */
   engine?: Engine
-  /** A provider client that is made already, for tests. */
-  provider?: Provider
+  /** Provider clients that are made already, for tests. */
+  providers?: Providers
+  /** Bounds of the provider clients, where a test needs others. */
+  providerLimits?: Partial<Limits>
   /** Workflows of a test's own. */
   sagaKinds?: (ctx: Context) => SagaKind[]
   /** A finance client that is made already, for tests. */
@@ -51,7 +59,8 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     await waitUntilReachable(engine, log, DATABASE_PATIENCE_MS)
     const applied = await migrate(engine, clock)
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
-    const provider = options.provider ?? providerOf(config, log)
+    const vault = createVault(config.SECRET_KEY)
+    const { providers, providerTokens } = await providersOf(options, { engine, log, vault })
     const finance = options.finance ?? financeOf(config, clock)
     const metrics = createMetrics()
     const jobs = createJobs({ engine, log, metrics, worker })
@@ -59,7 +68,9 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     const ctx: Context = {
       config,
       version: VERSION,
-      provider,
+      vault,
+      providers,
+      providerTokens,
       finance,
       platformTenantId: config.PLATFORM_TENANT_ID,
       engine,
@@ -71,7 +82,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       sagaKinds: [],
       async close(graceMs) {
         await jobs.stop(graceMs)
-        await provider.close()
+        await providers.close()
         await finance?.close()
         await engine.close()
       },
@@ -84,12 +95,26 @@ export async function createContext(options: ContextOptions): Promise<Context> {
   }
 }
 
-function providerOf(
-  { DIGITALOCEAN_TOKEN: token, DIGITALOCEAN_API_URL: baseUrl }: Config,
-  log: Logger,
-): Provider {
-  if (token) return createProvider({ baseUrl, token, log })
-  return absentProvider('there is no provider: DIGITALOCEAN_TOKEN is not set')
+/** The clients close with the watch that tells them of new tokens. */
+async function providersOf(
+  { config, providers: given, providerLimits: limits }: ContextOptions,
+  parts: Parameters<typeof watchProviderTokens>[0],
+): Promise<Pick<Context, 'providers' | 'providerTokens'>> {
+  if (given) return { providers: given, providerTokens: { refresh: async () => {} } }
+  const providers = createProviders({
+    baseUrl: config.DIGITALOCEAN_API_URL,
+    token: config.DIGITALOCEAN_TOKEN,
+    absent: queue =>
+      `there is no provider: DIGITALOCEAN_TOKEN is not set, nor the secret ${tokenSecret(queue)}`,
+    log: parts.log,
+    limits,
+  })
+  const watch = await watchProviderTokens(parts, providers.use)
+  const close = async () => {
+    await watch.close()
+    await providers.close()
+  }
+  return { providers: { for: providers.for, close }, providerTokens: watch }
 }
 
 /** No address: there is no finance service, and nothing is pushed. */

@@ -66,6 +66,12 @@ export function createMetrics() {
       labelNames: ['kind', 'outcome'],
       registers,
     }),
+    providerRequestsLeft: new Gauge({
+      name: 'cloudops_provider_requests_left',
+      help: 'Requests the provider still allows this hour, by queue, as it last told this process; queues of one token share them.',
+      labelNames: ['queue'],
+      registers,
+    }),
     poolConnections: new Gauge({
       name: 'cloudops_db_pool_connections',
       help: 'Connections of this process’s database pool by state (total, idle, waiting).',
