@@ -134,9 +134,10 @@ test('bad names and values are refused by their pointers, and only a platform_ad
       )
   assert.deepEqual(await pointers('POST', base, { name: 'n', value: 'v', size: 1 }), ['/size'])
   assert.deepEqual(await pointers('POST', base, { name: 'n' }), ['/value'])
-  assert.deepEqual(await pointers('PUT', `${base}/A`, { value: 'v' }), ['/name'])
-  assert.deepEqual(await pointers('PUT', `${base}/a%2Fb/c`, { value: 'v' }), ['/name'])
-  assert.deepEqual(await pointers('PUT', `${base}/${'a'.repeat(129)}`, { value: 'v' }), ['/name'])
+  const halves = `${'a'.repeat(64)}/${'b'.repeat(64)}`
+  assert.deepEqual(await pointers('PUT', `${base}/${halves}`, { value: 'v' }), ['/name'])
+  for (const path of ['A', 'a%2Fb/c', 'a/b/c', 'a/B', 'a%00b', 'a'.repeat(129)])
+    assert.equal((await call('PUT', `${base}/${path}`, { body: { value: 'v' } })).status, 404, path)
   for (const path of ['provider_token/nobody', 'provider_token%2Fnobody'])
     assert.deepEqual(await pointers('PUT', `${base}/${path}`, { value: 'a b' }), ['/name', '/value'])
   const token = { name: 'provider_token/metering', value: 'two words' }

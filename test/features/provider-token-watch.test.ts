@@ -89,13 +89,13 @@ test('looks come one after another, none piles up behind a database that is slow
   database.answer = async () => [secret('provider_token/metering', 'newer')]
   slow.resolve([secret('provider_token/metering', 'older')])
   await asked
-  assert.deepEqual(used.slice(1), [{ metering: 'older' }, { metering: 'newer' }])
+  assert.deepEqual(used, [{ metering: 'older' }, { metering: 'newer' }], 'nothing is told of nothing')
 
   database.answer = async () => {
     throw new Error('away')
   }
   await tokens.refresh()
-  assert.deepEqual([used.length, lines.at(-1)!.level], [3, 40])
+  assert.deepEqual([used.length, lines.at(-1)!.level], [2, 40])
   database.answer = async () => []
   await pass(5_000)
   assert.deepEqual(used.at(-1), {})

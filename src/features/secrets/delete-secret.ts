@@ -1,6 +1,6 @@
 // A deleted secret is gone with its history; a queue whose token it was asks with the common one again.
 import { notFound } from '../../kernel/errors.ts'
-import { announce } from './put-secret.ts'
+import { announce } from './announce.ts'
 import { deleteSecretRow } from './repository.ts'
 import type { SecretsKernel } from './secrets-kernel.ts'
 

@@ -19,7 +19,7 @@ export async function watchProviderTokens(
   use: (tokens: ReadonlyMap<QueueName, string>) => void,
 ): Promise<ProviderTokens> {
   /** What was found last time, to tell what is new. */
-  let known = ''
+  let known = '[]'
   let looking = Promise.resolve()
   let waiting = 0
 

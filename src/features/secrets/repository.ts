@@ -18,12 +18,8 @@ export function lockSecret(executor: Executor, name: string): Promise<SecretRow 
   return executor.selectFrom('secrets').selectAll().where('name', '=', name).forUpdate().executeTakeFirst()
 }
 
-export async function updateSecret(
-  executor: Executor,
-  name: string,
-  changes: Partial<SecretRow>,
-): Promise<void> {
-  await executor.updateTable('secrets').set(changes).where('name', '=', name).execute()
+export async function updateSecret(executor: Executor, { name, ...row }: SecretRow): Promise<void> {
+  await executor.updateTable('secrets').set(row).where('name', '=', name).execute()
 }
 
 export async function deleteSecretRow(executor: Executor, name: string): Promise<boolean> {

@@ -1,21 +1,20 @@
 // The API's words for secrets. None of them is a value that is shown.
 import { Type } from 'typebox'
 import { Body, Nullable, Time } from '../../kernel/http/words.ts'
-import { LONGEST_NAME, NAME_PATTERN } from './secret-name.ts'
+import { LONGEST_NAME, NAME_PATTERN, PART_PATTERN } from './secret-name.ts'
 
 const LONGEST_VALUE = 16_384
 
 const description = '`part` or `part/part`. `provider_token/<queue>` is the provider token of that queue.'
 const Name = Type.String({ maxLength: LONGEST_NAME, pattern: NAME_PATTERN, description })
 
-/** No name has a NUL in it, and no column takes one. */
-const Part = Type.String({ minLength: 1, pattern: '^[^\\u0000]*$', description })
+const Part = Type.String({ maxLength: LONGEST_NAME, pattern: PART_PATTERN })
 
 interface Params {
   group?: string
   name: string
 }
-export const WholeName = Type.Unsafe<Params>(Type.Object({ name: Part }))
+export const WholeName = Type.Unsafe<Params>(Type.Object({ name: Name }))
 export const NameInTwoParts = Type.Unsafe<Params>(Type.Object({ group: Part, name: Part }))
 export const nameIn = ({ group, name }: Params): string => (group === undefined ? name : `${group}/${name}`)
 

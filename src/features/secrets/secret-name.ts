@@ -3,6 +3,7 @@ import { QUEUE_NAMES, type QueueName } from '../../kernel/queue/queues.ts'
 
 export const LONGEST_NAME = 128
 export const NAME_PATTERN = '^[a-z0-9_-]+(/[a-z0-9_-]+)?$'
+export const PART_PATTERN = '^[a-z0-9_-]+$'
 export const TOKEN_PREFIX = 'provider_token/'
 
 const pattern = new RegExp(NAME_PATTERN)
