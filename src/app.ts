@@ -18,6 +18,7 @@ import { meteringRoutes } from './features/metering/index.ts'
 import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
+import { secretRoutes } from './features/secrets/index.ts'
 import { sessionRoutes } from './features/session/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
 import { AppError, notFound } from './kernel/errors.ts'
@@ -137,6 +138,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     apiKeyRoutes(ctx),
     meteringRoutes(ctx),
     webhookRoutes(ctx),
+    secretRoutes(ctx),
   ]
   // Added to the app itself instead of registered: none needs a scope of its own, and thirty scopes slow every start.
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()

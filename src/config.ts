@@ -78,7 +78,10 @@ export const variables = {
     'the one local origin browsers may call from',
   ),
   ALLOWED_ORIGIN_DOMAIN: optional(check.domain, 'browsers may call from any https subdomain of it'),
-  DIGITALOCEAN_TOKEN: optionalSecret(check.text, 'the provider’s API token'),
+  DIGITALOCEAN_TOKEN: optionalSecret(
+    check.text,
+    'the provider’s API token, for queues without the secret `provider_token/<queue>`',
+  ),
   DIGITALOCEAN_API_URL: withDefault('https://api.digitalocean.com', check.url, 'the provider’s API'),
   FINANCE_URL: optional(check.url, 'the finance service; none: invoices are not pushed'),
   FINANCE_TENANT_ID: optional(

@@ -4,8 +4,14 @@ import type { Config } from './config.ts'
 import type { BillingKernel } from './features/billing/index.ts'
 import type { InventoryKernel } from './features/inventory/index.ts'
 import type { SagaKind } from './features/sagas/index.ts'
+import {
+  createVault,
+  type SecretsKernel,
+  tokenSecret,
+  watchProviderTokens,
+} from './features/secrets/index.ts'
 import type { WebhookKernel } from './features/webhooks/index.ts'
-import { absentProvider, createProvider, type Provider } from './integrations/digitalocean/index.ts'
+import { createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
 import { createWebhookSender } from './integrations/webhooks/index.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
@@ -20,7 +26,7 @@ import { sealFor } from './kernel/sealed.ts'
 import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
 
-export interface Context extends Kernel, InventoryKernel, BillingKernel, WebhookKernel {
+export interface Context extends Kernel, InventoryKernel, BillingKernel, SecretsKernel, WebhookKernel {
   config: Config
   version: string
   sagaKinds: readonly SagaKind[]
@@ -36,8 +42,10 @@ export interface ContextOptions {
   log?: Logger
   /** A database that is open already, for tests. */
   engine?: Engine
-  /** A provider client that is made already, for tests. */
-  provider?: Provider
+  /** Provider clients that are made already, for tests. */
+  providers?: Providers
+  /** Bounds of the provider clients, where a test needs others. */
+  providerLimits?: Partial<Limits>
   /** Workflows of a test's own. */
   sagaKinds?: (ctx: Context) => SagaKind[]
   /** A finance client that is made already, for tests. */
@@ -54,7 +62,8 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     await waitUntilReachable(engine, log, DATABASE_PATIENCE_MS)
     const applied = await migrate(engine, clock)
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
-    const provider = options.provider ?? providerOf(config, log)
+    const vault = createVault(config.SECRET_KEY)
+    const { providers, providerTokens } = await providersOf(options, { engine, log, vault })
     const finance = options.finance ?? financeOf(config, clock)
     const webhookSender = createWebhookSender({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE })
     const metrics = createMetrics()
@@ -63,7 +72,9 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     const ctx: Context = {
       config,
       version: VERSION,
-      provider,
+      vault,
+      providers,
+      providerTokens,
       finance,
       webhookSender,
       webhookSeal: sealFor('webhook secrets', config.SECRET_KEY),
@@ -77,7 +88,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       sagaKinds: [],
       async close(graceMs) {
         await jobs.stop(graceMs)
-        await provider.close()
+        await providers.close()
         await finance?.close()
         await webhookSender.close()
         await engine.close()
@@ -91,12 +102,26 @@ export async function createContext(options: ContextOptions): Promise<Context> {
   }
 }
 
-function providerOf(
-  { DIGITALOCEAN_TOKEN: token, DIGITALOCEAN_API_URL: baseUrl }: Config,
-  log: Logger,
-): Provider {
-  if (token) return createProvider({ baseUrl, token, log })
-  return absentProvider('there is no provider: DIGITALOCEAN_TOKEN is not set')
+/** The clients close with the watch that tells them of new tokens. */
+async function providersOf(
+  { config, providers: given, providerLimits: limits }: ContextOptions,
+  parts: Parameters<typeof watchProviderTokens>[0],
+): Promise<Pick<Context, 'providers' | 'providerTokens'>> {
+  if (given) return { providers: given, providerTokens: { refresh: async () => {} } }
+  const providers = createProviders({
+    baseUrl: config.DIGITALOCEAN_API_URL,
+    token: config.DIGITALOCEAN_TOKEN,
+    absent: queue =>
+      `there is no provider: DIGITALOCEAN_TOKEN is not set, nor the secret ${tokenSecret(queue)}`,
+    log: parts.log,
+    limits,
+  })
+  const watch = await watchProviderTokens(parts, providers.use)
+  const close = async () => {
+    await watch.close()
+    await providers.close()
+  }
+  return { providers: { for: providers.for, close }, providerTokens: watch }
 }
 
 /** No address: there is no finance service, and nothing is pushed. */

@@ -6,6 +6,7 @@ import { countOpenDrift } from './features/drift/index.ts'
 import { inventoryAges } from './features/inventory/index.ts'
 import { countUnderWay } from './features/sagas/index.ts'
 import { countPending } from './features/webhooks/index.ts'
+import { QUEUE_NAMES } from './kernel/queue/queues.ts'
 
 export interface ManagementOptions {
   ctx: Context
@@ -49,9 +50,15 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
 const nothing = () => undefined
 
 /** Gauges that are read when they are asked for. */
-async function collect({ engine, db, jobs, finance, clock, metrics, log }: Context): Promise<void> {
+async function collect(ctx: Context): Promise<void> {
+  const { engine, db, jobs, finance, providers, clock, metrics, log } = ctx
   for (const [state, count] of Object.entries(engine.pool() ?? {}))
     metrics.poolConnections.set({ state }, count)
+  metrics.providerRequestsLeft.reset()
+  for (const queue of QUEUE_NAMES) {
+    const allowance = providers.for(queue).allowance()
+    if (allowance) metrics.providerRequestsLeft.set({ queue }, allowance.remaining)
+  }
   try {
     for (const { queue, ready, deferred, active, failed } of await jobs.depths()) {
       if (queue === 'dead_letters') {

@@ -59,5 +59,5 @@ export async function startWorker(ctx: Context): Promise<void> {
 
 /** A fresh installation mirrors the provider at once instead of at the next quarter past. */
 export async function startFirstSweep(ctx: Context): Promise<void> {
-  if (!ctx.provider.absent) await requestFirstRun(ctx, 'resource_sync')
+  if (!ctx.providers.for('cloud_sync_full').absent) await requestFirstRun(ctx, 'resource_sync')
 }

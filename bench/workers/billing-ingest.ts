@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts'
 import { createContext } from '../../src/context.ts'
 import { ingestInvoice } from '../../src/features/billing/ingest-invoice.ts'
 import { upsertInvoices } from '../../src/features/billing/repository.ts'
-import { createProvider } from '../../src/integrations/digitalocean/index.ts'
+import { createProvider, oneProvider } from '../../src/integrations/digitalocean/index.ts'
 import { boundHeapGrowth } from '../../src/kernel/heap-growth.ts'
 import { working } from '../worker-process.ts'
 
@@ -56,7 +56,7 @@ working<Ingest, Ingested>(async ({ prepare, anew }) => {
   const { id } = await db.selectFrom('cloud_invoices').select('id').executeTakeFirstOrThrow()
   const began = performance.now()
   const job = { signal: new AbortController().signal, log: context.log }
-  const outcome = await ingestInvoice({ ...context, provider }, id, job)
+  const outcome = await ingestInvoice({ ...context, providers: oneProvider(provider) }, id, job)
   const ms = performance.now() - began
   const { reconciled } = await db.selectFrom('cloud_invoices').select('reconciled').executeTakeFirstOrThrow()
   if (outcome !== 'ingested' || reconciled !== true) throw new Error(`the ingest ended as ${outcome}`)

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { readConfig } from '../../src/config.ts'
 import { createContext } from '../../src/context.ts'
 import { syncKind } from '../../src/features/inventory/sync-kind.ts'
-import { createProvider } from '../../src/integrations/digitalocean/index.ts'
+import { createProvider, oneProvider } from '../../src/integrations/digitalocean/index.ts'
 import { boundHeapGrowth } from '../../src/kernel/heap-growth.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { generatedProvider } from '../generated-droplets.ts'
@@ -25,7 +25,7 @@ const { config } = readConfig({ ...process.env })
 const context = await createContext({ config, worker: false })
 const droplets = Number(process.env.DROPLETS)
 const { world, provider, takeOwnTime } = generatedProvider(droplets)
-const kernel = { ...context, provider: realClient() ?? provider }
+const kernel = { ...context, providers: oneProvider(realClient() ?? provider) }
 if (process.env.TENANTS) await addTenants(Number(process.env.TENANTS))
 
 function realClient() {

@@ -38,12 +38,15 @@ export type SandboxProviderOptions = {
   clock?: SandboxClock
   /** One token, or several that each have rate limits of their own. */
   token?: string | readonly string[]
+  /** Any other token is taken too, with rate limits of its own. */
+  anyToken?: boolean
   /** How long a droplet boots and an action runs, by the clock. */
   actionDelayMs?: number
   rateLimits?: RateLimits | false
 }
 
-export type Answered = { method: string; url: string; status: number; at: Date }
+/** The token is what the request carried, for tests to look at. */
+export type Answered = { method: string; url: string; status: number; at: Date; token: string | undefined }
 
 export type SandboxProvider = {
   listen(port?: number): Promise<{ url: string }>
@@ -158,8 +161,8 @@ function guard(app: FastifyInstance, provider: Provider, options: SandboxProvide
     settle(world, now)
     reply.headers({ 'x-sandbox': 'simulated', 'x-request-id': request.id })
     if (pathOf(request).startsWith('/__sandbox/')) return
-    const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
-    if (token === undefined || !tokens.has(token)) throw unauthorized()
+    const token = tokenOf(request)
+    if (token === undefined || !(options.anyToken || tokens.has(token))) throw unauthorized()
     try {
       limiter.admit(token, pathOf(request), now)
     } finally {
@@ -186,7 +189,11 @@ function guard(app: FastifyInstance, provider: Provider, options: SandboxProvide
 
   app.addHook('onResponse', async (request, reply) => {
     if (pathOf(request).startsWith('/__sandbox/')) return
-    requests.push({ method: request.method, url: request.url, status: reply.statusCode, at: clock.now() })
+    const { method, url } = request
+    requests.push({ method, url, status: reply.statusCode, at: clock.now(), token: tokenOf(request) })
     if (requests.length > 1000) requests.shift()
   })
 }
+
+const tokenOf = ({ headers }: FastifyRequest): string | undefined =>
+  /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]

@@ -10,6 +10,7 @@ export async function administer(told: Teller): Promise<void> {
   await tell(200, 'POST', `${tasks}/drift_detection/resume`, { body: {} })
   await tell(200, 'GET', `${tasks}/drift_detection`)
   await keys(told)
+  await secrets(told)
   await requests(told)
 }
 
@@ -25,6 +26,19 @@ async function keys({ tell }: Teller): Promise<void> {
   const fresh = `${base}/${next.data.key_id}`
   await tell(204, 'DELETE', fresh, { body: { reason: 'The pipeline is gone.' } })
   await tell('key_not_active', 'POST', `${fresh}/rotate`, { body: {} })
+}
+
+async function secrets({ tell }: Teller): Promise<void> {
+  const base = '/api/v1/admin/secrets'
+  const body = { name: 'smtp/password', value: 'not-a-real-password', description: 'For the mail relay' }
+  await tell(201, 'POST', base, { body })
+  await tell('secret_exists', 'POST', base, { body })
+  const next = { value: 'nor-is-this-one' }
+  await tell(200, 'PUT', `${base}/smtp%2Fpassword`, { body: next })
+  await tell(201, 'PUT', `${base}/webhook-signing`, { body: next })
+  await tell(200, 'GET', base)
+  await tell(200, 'GET', `${base}/smtp%2Fpassword`)
+  await tell(204, 'DELETE', `${base}/webhook-signing`)
 }
 
 async function requests({ tell, ctx }: Teller): Promise<void> {

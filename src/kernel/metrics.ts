@@ -77,6 +77,12 @@ export function createMetrics() {
       help: 'Webhook deliveries that are not sent yet, or wait to be tried again.',
       registers,
     }),
+    providerRequestsLeft: new Gauge({
+      name: 'cloudops_provider_requests_left',
+      help: 'Requests the provider still allows this hour, by queue, as it last told this process; queues of one token share them.',
+      labelNames: ['queue'],
+      registers,
+    }),
     poolConnections: new Gauge({
       name: 'cloudops_db_pool_connections',
       help: 'Connections of this process’s database pool by state (total, idle, waiting).',

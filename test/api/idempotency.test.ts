@@ -291,6 +291,7 @@ test('kept answers are encrypted, and one that can no longer be read is 409, not
   await send('k')
   const row = await ctx.db.selectFrom('idempotency_keys').selectAll().executeTakeFirstOrThrow()
   assert.ok(!JSON.stringify(row).includes('widgets'))
+  assert.match(row.request_hash, /^v1\./, 'a bare hash of a body could give a short secret in it away')
   await ctx.db
     .updateTable('idempotency_keys')
     .set({ answer: `${row.answer!.slice(0, -3)}AAA` })
@@ -298,6 +299,13 @@ test('kept answers are encrypted, and one that can no longer be read is 409, not
   const again = await send('k')
   assert.equal(again.status, 409)
   assert.equal(again.body.code, 'idempotency_answer_lost')
+  await ctx.db
+    .updateTable('idempotency_keys')
+    .set({ answer: row.answer, request_hash: row.answer! })
+    .execute()
+  assert.equal((await send('k')).status, 422, 'another request')
+  await ctx.db.updateTable('idempotency_keys').set({ request_hash: 'v1.sealed-with-another-key' }).execute()
+  assert.equal((await send('k')).body.code, 'idempotency_answer_lost')
   assert.equal(workshop.made.length, 1)
 })
 

@@ -172,7 +172,13 @@ test('the tenant’s project is one the provider has under its name, unless an o
   const bundle = await setup(t, working)
   const { call, ctx, sandbox } = bundle
   const made = async (tenant: string) =>
-    String((await ctx.provider.createProject({ name: `tenant ${tenant}`, purpose: 'Service or API' })).id)
+    String(
+      (
+        await ctx.providers
+          .for('provisioning')
+          .createProject({ name: `tenant ${tenant}`, purpose: 'Service or API' })
+      ).id,
+    )
   const given = await made('zeta')
   const found = await made('eta')
   await sweepProjects(bundle)

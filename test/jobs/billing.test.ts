@@ -7,7 +7,7 @@ import { decimal } from '../../sandbox/world/billing.ts'
 import { createContext } from '../../src/context.ts'
 import { billingHistory, recordBalance } from '../../src/features/billing/index.ts'
 import { ingestInvoice } from '../../src/features/billing/ingest-invoice.ts'
-import type { Kind } from '../../src/integrations/digitalocean/index.ts'
+import { type Kind, oneProvider } from '../../src/integrations/digitalocean/index.ts'
 import { BAD_FILES, csv, HEADER, row } from '../features/billing/file.ts'
 import { fixture, setup as scripted, serve } from '../integrations/scripted-provider.ts'
 import {
@@ -127,7 +127,7 @@ test('the provider’s own examples of the list and the file give net, tax and g
       ? { headers: { 'content-type': 'text/csv' }, body: fixtureText('invoice.csv') }
       : { body: list },
   )
-  const kernel = { ...bundle.ctx, provider }
+  const kernel = { ...bundle.ctx, providers: oneProvider(provider) }
   await billingHistory(kernel).run({ ...jobPart(), id: 'run', attempt: 1 })
   const { body } = await bundle.call('GET', '/api/v1/billing/invoices')
   assert.deepEqual(
@@ -290,7 +290,7 @@ test('the provider is asked with the one token that the configuration names', as
   const config = { ...ctx.config, DIGITALOCEAN_API_URL, DIGITALOCEAN_TOKEN: 'from-the-environment' }
   const other = await createContext({ config, worker: false, engine, clock, log })
   t.after(() => other.jobs.stop(1_000))
-  t.after(() => other.provider.close())
+  t.after(() => other.providers.close())
   await recordBalance(other).run({ ...jobPart(), id: 'run', attempt: 1 })
   assert.deepEqual(asked, [['/v2/customers/my/balance', 'Bearer from-the-environment']])
 })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { manualClock } from '../../sandbox/clock.ts'
 import { syncKind } from '../../src/features/inventory/sync-kind.ts'
 import { syncProjects } from '../../src/features/inventory/sync-projects.ts'
-import type { Provider } from '../../src/integrations/digitalocean/index.ts'
+import { oneProvider, type Provider } from '../../src/integrations/digitalocean/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { deployment } from '../support/factories.ts'
 import { dropletsOf, ended, provision, until } from '../support/provisioning.ts'
@@ -26,7 +26,7 @@ async function booting(t: Parameters<typeof setup>[0]) {
 
 /** The bundle with a provider that waits for something else after each answer to this call. */
 function withPause({ ctx }: Bundle, call: 'pages' | 'projectResources', meanwhile: () => Promise<void>) {
-  const { provider } = ctx
+  const provider = ctx.providers.for('cloud_sync_full')
   const paused: Provider = {
     ...provider,
     async projectResources(...args) {
@@ -51,7 +51,7 @@ function withPause({ ctx }: Bundle, call: 'pages' | 'projectResources', meanwhil
       }
     },
   }
-  return { ...ctx, provider: paused }
+  return { ...ctx, providers: oneProvider(paused) }
 }
 
 test('a sweep that listed a droplet before its saga destroyed it does not bring it back', async t => {

@@ -8,7 +8,7 @@ import { addResource, removeResource } from '../../sandbox/world/world.ts'
 import { inventoryHandlers } from '../../src/features/inventory/jobs.ts'
 import { LostRunError, syncKind } from '../../src/features/inventory/sync-kind.ts'
 import { startRun } from '../../src/features/inventory/sync-run-repository.ts'
-import type { Provider } from '../../src/integrations/digitalocean/index.ts'
+import { oneProvider, type Providers } from '../../src/integrations/digitalocean/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { chaosSweeps } from '../features/inventory/chaos/run.ts'
@@ -48,8 +48,9 @@ const paged = () => ({
 })
 
 /** The provider with something done just before a page is handed on. */
-function interrupted(provider: Provider, beforePage: (number: number) => Promise<void>): Provider {
-  return {
+function interrupted(providers: Providers, beforePage: (number: number) => Promise<void>): Providers {
+  const provider = providers.for('cloud_sync_full')
+  return oneProvider({
     ...provider,
     pages(kind, options) {
       const listing = provider.pages(kind, options)
@@ -69,7 +70,7 @@ function interrupted(provider: Provider, beforePage: (number: number) => Promise
         },
       }
     },
-  }
+  })
 }
 
 describe('a listing that is less than whole', () => {
@@ -250,9 +251,9 @@ describe('a strike belongs to one whole sweep', () => {
   test('a sweep that failed on the way is run again under its id and strikes once', async t => {
     const bundle = await struckOnce(t)
     const { ctx } = bundle
-    const { provider } = ctx
+    const { providers } = ctx
     const sweepId = newId()
-    ctx.provider = interrupted(provider, async () => {
+    ctx.providers = interrupted(providers, async () => {
       throw new Error('the worker fell over')
     })
     const failed = await sweepOne(bundle, 'droplet', sweepId)
@@ -260,7 +261,7 @@ describe('a strike belongs to one whole sweep', () => {
       [failed.status, failed.error, await strikesOf(bundle)],
       ['failed', 'the worker fell over', 0],
     )
-    ctx.provider = provider
+    ctx.providers = providers
     const again = await sweepOne(bundle, 'droplet', sweepId)
     assert.deepEqual([again.id, again.attempt, again.status, again.error], [failed.id, 2, 'complete', null])
     assert.equal(await strikesOf(bundle), 1)
@@ -273,10 +274,10 @@ describe('a strike belongs to one whole sweep', () => {
     test(`a worker whose run was taken over by ${what} loses, and strikes nothing`, async t => {
       const bundle = await struckOnce(t)
       const { ctx, clock } = bundle
-      const { provider } = ctx
+      const { providers } = ctx
       const [sweepId, kind] = [newId(), 'droplet' as const]
       let taken = false
-      ctx.provider = interrupted(provider, async () => {
+      ctx.providers = interrupted(providers, async () => {
         if (taken) return
         taken = true
         clock.advance(60_000)
@@ -284,7 +285,7 @@ describe('a strike belongs to one whole sweep', () => {
         assert.ok(await transaction(ctx.db, tx => startRun(tx, run)))
       })
       await assert.rejects(syncKind(ctx, { kind, sweepId }, jobPart()), LostRunError)
-      ctx.provider = provider
+      ctx.providers = providers
       assert.equal(await strikesOf(bundle), 0)
       const { rows } =
         await sql<SyncRun>`select * from sync_runs where kind = 'droplet' and status = 'running'`.execute(
@@ -301,10 +302,10 @@ describe('a strike belongs to one whole sweep', () => {
   test('a sweep that finds a whole later one running inside it loses, and one strike is given', async t => {
     const bundle = await struckOnce(t)
     const { ctx, clock } = bundle
-    const { provider } = ctx
+    const { providers } = ctx
     const inner = newId()
-    ctx.provider = interrupted(provider, async () => {
-      ctx.provider = provider
+    ctx.providers = interrupted(providers, async () => {
+      ctx.providers = providers
       clock.advance(60_000)
       await syncKind(ctx, { kind: 'droplet', sweepId: inner }, jobPart())
     })
@@ -341,8 +342,8 @@ describe('a strike belongs to one whole sweep', () => {
   test('a clock that is set back during a sweep makes nothing that was seen unseen', async t => {
     const bundle = await struckOnce(t)
     const { ctx, clock } = bundle
-    const { provider } = ctx
-    ctx.provider = interrupted(provider, async page => {
+    const { providers } = ctx
+    ctx.providers = interrupted(providers, async page => {
       if (page === 1) clock.advance(-600_000)
     })
     const run = await sweepOne(bundle, 'droplet')
@@ -540,20 +541,20 @@ describe('a resource in motion', () => {
     const { bundle, set } = await booting(t)
     await sweepOne(bundle, 'droplet')
     const { ctx } = bundle
-    const { provider } = ctx
+    const { providers } = ctx
     set('new')
-    ctx.provider = interrupted(provider, async page => {
+    ctx.providers = interrupted(providers, async page => {
       // The page still says new; the droplet has booted since, and the refresh has seen it.
       if (page === 1) {
         set('active')
-        await refresh({ ...bundle, ctx: { ...ctx, provider } }, 'droplet', moving)
+        await refresh({ ...bundle, ctx: { ...ctx, providers } }, 'droplet', moving)
       }
     })
     await sql`update cloud_resources set fingerprint = '' where provider_id = ${String(moving)}`.execute(
       ctx.db,
     )
     await sweepOne(bundle, 'droplet')
-    ctx.provider = provider
+    ctx.providers = providers
     assert.equal((await rowOf(bundle, 'droplet', moving)).status, 'active')
     await sweepOne(bundle, 'droplet')
     const events = await eventsOf(bundle, 'droplet', moving)

@@ -9,7 +9,7 @@ import { refreshResource } from '../../src/features/inventory/refresh-resource.t
 import { seenResource } from '../../src/features/inventory/seen-resource.ts'
 import { LostRunError, syncKind } from '../../src/features/inventory/sync-kind.ts'
 import { writeAllSeen } from '../../src/features/inventory/write-seen.ts'
-import type { Provider } from '../../src/integrations/digitalocean/index.ts'
+import { oneProvider, type Provider } from '../../src/integrations/digitalocean/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { onPostgres } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -107,14 +107,15 @@ function races(): void {
     const bundle = await setup(t, { provider: {} })
     await sweepOne(bundle, 'droplet')
     const { ctx, clock, sandbox } = bundle
-    const { provider } = ctx
+    const { providers } = ctx
+    const provider = providers.for('cloud_sync_full')
     const gone = 41_000_101
     sandbox.world.shelves.droplet.remove(String(gone))
     for (let round = 1; round <= 10; round++) {
       clock.advance(3_600_000)
       await sql`update cloud_resources set stale_strike_count = 0`.execute(ctx.db)
       // Whether or not both get as far as listing, neither waits for ever: one listing at least begins.
-      ctx.provider = meeting(provider, 1)
+      ctx.providers = oneProvider(meeting(provider, 1))
       const sweeps = [newId(), newId()]
       const outcomes = await Promise.allSettled(
         sweeps.map(sweepId => syncKind(ctx, { kind: 'droplet', sweepId }, jobPart())),
@@ -124,20 +125,21 @@ function races(): void {
       assert.equal((await rowOf(bundle, 'droplet', gone)).stale_strike_count, 1)
       assert.equal(await count(bundle, "sync_runs where status = 'running'"), 0)
     }
-    ctx.provider = provider
+    ctx.providers = providers
   })
 
   test('one sweep run by two workers at once strikes once', async t => {
     const bundle = await setup(t, { provider: {} })
     await sweepOne(bundle, 'droplet')
     const { ctx, clock, sandbox } = bundle
-    const { provider } = ctx
+    const { providers } = ctx
+    const provider = providers.for('cloud_sync_full')
     const gone = 41_000_101
     sandbox.world.shelves.droplet.remove(String(gone))
     for (let round = 1; round <= 10; round++) {
       clock.advance(3_600_000)
       await sql`update cloud_resources set stale_strike_count = 0`.execute(ctx.db)
-      ctx.provider = meeting(provider, 2)
+      ctx.providers = oneProvider(meeting(provider, 2))
       const sweepId = newId()
       const both = [1, 2].map(() => syncKind(ctx, { kind: 'droplet', sweepId }, jobPart()))
       const lost = (await Promise.allSettled(both)).filter(outcome => outcome.status === 'rejected')
@@ -147,7 +149,7 @@ function races(): void {
       const run = await runOf(bundle, 'droplet', sweepId)
       assert.deepEqual([run.status, run.attempt, run.struck], ['complete', 2, 1])
     }
-    ctx.provider = provider
+    ctx.providers = providers
   })
 
   test('a resource discovered while its project changes hands is the new tenant’s', async t => {

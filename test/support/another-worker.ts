@@ -5,14 +5,14 @@ import { startWorker } from '../../src/worker.ts'
 import type { Bundle } from './setup.ts'
 
 export async function anotherWorker(t: TestContext, { ctx }: Bundle): Promise<Context> {
-  const { config, engine, clock, log, provider, sagaKinds } = ctx
+  const { config, engine, clock, log, providers, sagaKinds } = ctx
   const other = await createContext({
     config,
     worker: true,
     engine,
     clock,
     log,
-    provider,
+    providers,
     sagaKinds: () => [...sagaKinds],
   })
   t.after(() => other.jobs.stop(5_000))

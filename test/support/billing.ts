@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { ingestInvoice } from '../../src/features/billing/ingest-invoice.ts'
 import { upsertInvoices } from '../../src/features/billing/repository.ts'
 import type { CostLineRow, InvoiceRow } from '../../src/features/billing/tables.ts'
+import { oneProvider } from '../../src/integrations/digitalocean/index.ts'
 import { eventually } from './eventually.ts'
 import type { Bundle } from './setup.ts'
 import { jobPart } from './sweep.ts'
@@ -56,7 +57,11 @@ export async function haveInvoice(
 /** Ingests this text as the invoice's file. */
 export function ingest({ ctx }: Bundle, { id }: Pick<InvoiceRow, 'id'>, file: string | Uint8Array) {
   const invoiceCsv = async () => Readable.from([Buffer.from(file as string)])
-  return ingestInvoice({ ...ctx, provider: { ...ctx.provider, invoiceCsv } }, id, jobPart())
+  return ingestInvoice(
+    { ...ctx, providers: oneProvider({ ...ctx.providers.for('cloud_billing'), invoiceCsv }) },
+    id,
+    jobPart(),
+  )
 }
 
 export async function invoiceOf({ call }: Bundle, { id }: Pick<InvoiceRow, 'id'>): Promise<InvoiceRow> {

@@ -13,7 +13,7 @@ import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
 import type { SagaKind } from '../../src/features/sagas/index.ts'
-import { createProvider, type Limits } from '../../src/integrations/digitalocean/index.ts'
+import type { Limits } from '../../src/integrations/digitalocean/index.ts'
 import { createFinance, type FinanceLimits } from '../../src/integrations/finance/index.ts'
 import { createLog } from '../../src/kernel/log.ts'
 import { registerTasks, startWorker } from '../../src/worker.ts'
@@ -132,13 +132,12 @@ export async function setup(t: TestContext, options: SetupOptions = {}): Promise
   const log = createLog(config.LOG_LEVEL, { write: line => void lines.push(line) })
   const { engine, close } = await openTestEngine()
   undo(close)
-  const { DIGITALOCEAN_API_URL: baseUrl, DIGITALOCEAN_TOKEN: token } = config
-  const limits = { ...quickLimits, ...options.providerLimits }
-  const provider = token ? createProvider({ baseUrl, token, log, limits }) : undefined
+  const providerLimits = { ...quickLimits, ...options.providerLimits }
   const { worker = false, sagaKinds } = options
   const finance = options.finance && financeClient(config.FINANCE_URL!, clock, options.finance)
-  const ctx = await createContext({ config, worker, clock, log, engine, provider, finance, sagaKinds })
-  undo(() => ctx.provider.close())
+  const ctx = await createContext({ config, worker, clock, log, engine, providerLimits, finance, sagaKinds })
+  const { providers } = ctx
+  undo(() => providers.close())
   undo(() => ctx.finance?.close())
   undo(() => ctx.webhookSender.close())
   undo(() => ctx.jobs.stop(5_000))

@@ -13,7 +13,8 @@ export const billingHistory = (kernel: BillingKernel): Task => ({
   queue: 'cloud_billing',
   cron: '23 2 * * *',
   async run({ signal, log }) {
-    const { db, provider, clock } = kernel
+    const { db, providers, clock } = kernel
+    const provider = providers.for('cloud_billing')
     if (provider.absent) throw new Error(provider.absent)
     const { items, complete, reason } = await provider.invoices({ signal })
     const listed = items.filter(hasPeriod).map(listedInvoice)

@@ -20,14 +20,14 @@ export async function ingestInvoice(
   invoiceId: string,
   { signal, log }: Pick<JobRun, 'signal' | 'log'>,
 ): Promise<IngestOutcome> {
-  const { db, provider, clock } = kernel
+  const { db, providers, clock } = kernel
   const now = () => clock.now().toISOString()
   const invoice = await findInvoice(db, invoiceId)
   if (!invoice) throw notFound()
   const { invoice_uuid, ingest_count } = invoice
   try {
     const outcome = await withInvoiceFile(
-      () => provider.invoiceCsv(invoice_uuid, { signal }),
+      () => providers.for('cloud_billing').invoiceCsv(invoice_uuid, { signal }),
       signal,
       async file => {
         if (file.sha256 !== invoice.sha256)

@@ -9,12 +9,13 @@ import { insertBalance } from './repository.ts'
 /** The provider names no currency for the balance; it charges in this one. */
 const CURRENCY = 'USD'
 
-export const recordBalance = ({ db, provider, clock }: BillingKernel): Task => ({
+export const recordBalance = ({ db, providers, clock }: BillingKernel): Task => ({
   name: 'balance',
   description: 'Records the provider’s balance and the month’s usage so far.',
   queue: 'cloud_billing',
   cron: '7 * * * *',
   async run({ signal }) {
+    const provider = providers.for('cloud_billing')
     if (provider.absent) throw new Error(provider.absent)
     const balance = await provider.balance({ signal })
     const recorded_at = clock.now().toISOString()

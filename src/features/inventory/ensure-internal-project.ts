@@ -5,12 +5,12 @@ import { internalProjectExists, type SeenProject, upsertProjects } from './proje
 
 export async function ensureInternalProject({
   db,
-  provider,
+  providers,
   clock,
   platformTenantId,
 }: InventoryKernel): Promise<void> {
   if (await internalProjectExists(db)) return
-  const project = seenProject(await provider.getDefaultProject())
+  const project = seenProject(await providers.for('cloud_sync_full').getDefaultProject())
   if (project)
     await upsertProjects(db, [{ ...project, is_default: true }], clock.now().toISOString(), platformTenantId)
 }

@@ -1,8 +1,8 @@
 // What the inventory needs beside the kernel: the provider it mirrors, and whose the internal project is.
-import type { Provider } from '../../integrations/digitalocean/index.ts'
+import type { Providers } from '../../integrations/digitalocean/index.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 
 export interface InventoryKernel extends Kernel {
-  provider: Provider
+  providers: Providers
   platformTenantId: string
 }

@@ -7,13 +7,13 @@ import { seenResource } from './seen-resource.ts'
 import { writeSeen } from './write-seen.ts'
 
 export async function refreshResource(
-  { db, provider, clock }: InventoryKernel,
+  { db, providers, clock }: InventoryKernel,
   kind: Kind,
   providerId: string,
   signal?: AbortSignal,
 ): Promise<'moving' | 'still' | 'absent'> {
   const sighting = { kind, at: clock.now().toISOString(), actor: 'refresh' }
-  const raw = await provider.get(kind, providerId, { signal })
+  const raw = await providers.for('cloud_sync_fast').get(kind, providerId, { signal })
   if (!raw) return 'absent'
   const item = mapItem(kind, raw)
   await transaction(db, tx => writeSeen(tx, sighting, seenResource(item)))

@@ -74,7 +74,7 @@ async function sweep(
   progress: Progress,
   { signal, log }: JobPart,
 ): Promise<SyncOutcome> {
-  const { db, provider, clock } = kernel
+  const { db, providers, clock } = kernel
   const inMotion: string[] = []
   let batch: SeenResource[] = []
   const actor = `sync:${run.id}`
@@ -92,7 +92,7 @@ async function sweep(
     if (!(await recordProgress(db, run, progress))) throw new LostRunError(kind)
   }
 
-  const listing = provider.pages(kind, { signal })
+  const listing = providers.for('cloud_sync_full').pages(kind, { signal })
   let unreadable: string | null = null
   for await (const { items, total } of listing) {
     for (const raw of items) {

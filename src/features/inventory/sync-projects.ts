@@ -31,7 +31,8 @@ export async function syncProjects(
   sweepId: string,
   { signal, log }: Pick<JobRun, 'signal' | 'log'>,
 ): Promise<void> {
-  const { db, provider, clock, platformTenantId } = kernel
+  const { db, providers, clock, platformTenantId } = kernel
+  const provider = providers.for('cloud_sync_slow')
   const started_at = clock.now().toISOString()
   const run = await transaction(db, tx =>
     startRun(tx, { id: newId(), sweep_id: sweepId, kind: PROJECTS, started_at }),

@@ -16,7 +16,7 @@ export const deprovisionDeployment = (kernel: InventoryKernel): SagaKind => ({
   inputs: DeprovisionRequest,
 
   async prepare(tx, inputs) {
-    refuseWithoutProvider(kernel.provider)
+    refuseWithoutProvider(kernel.providers.for('provisioning'))
     const { deployment_id } = inputs as unknown as DeprovisionInputs
     const deployment = await holdDeployment(tx, deployment_id)
     if (!deployment) throw unknownDeployment()

@@ -27,7 +27,7 @@ export const provisionDeployment = (kernel: InventoryKernel): SagaKind => ({
   inputs: ProvisionRequest,
 
   async prepare(tx, inputs) {
-    refuseWithoutProvider(kernel.provider)
+    refuseWithoutProvider(kernel.providers.for('provisioning'))
     const order = inputs as unknown as Order
     // Held until the run is there: no deprovisioning can begin meanwhile.
     const deployment = await holdDeployment(tx, order.deployment_id)

@@ -4,9 +4,10 @@ import type { Logger } from 'pino'
 import { malformed, parseObject, readText } from './body.ts'
 import type { Clock } from './clock.ts'
 import { ProviderBusyError, ProviderError } from './errors.ts'
-import type { Answer, Exchange, Order } from './exchange.ts'
+import type { Answer, Order } from './exchange.ts'
 import type { Limits } from './limits.ts'
-import { type Pace, wholeNumber } from './pace.ts'
+import type { Line } from './line.ts'
+import { wholeNumber } from './pace.ts'
 import { backoffMs, isPassingStatus, retryAfterMs } from './retry.ts'
 
 export interface CallOptions {
@@ -23,8 +24,8 @@ export interface Courier {
 }
 
 export interface CourierParts {
-  exchange: Exchange
-  pace: Pace
+  /** Asked for at each attempt, so that a call under way goes on with a new token. Throws when there is none. */
+  line: () => Line
   clock: Clock
   limits: Limits
   random: () => number
@@ -33,13 +34,15 @@ export interface CourierParts {
 
 const longestHintMs = 3_600_000
 
-export function createCourier({ exchange, pace, clock, limits, random, log }: CourierParts): Courier {
+export function createCourier({ line, clock, limits, random, log }: CourierParts): Courier {
   /** One attempt: a slot, an exchange, and every answer that is not a 2xx turned into an error. */
   async function attempt<T>(
     order: Order,
     { signal, deadlineAt }: { signal?: AbortSignal; deadlineAt: number },
-    read: (answer: Answer) => Promise<T>,
+    read: (answer: Answer, line: Line) => Promise<T>,
   ): Promise<T> {
+    const current = line()
+    const { exchange, pace } = current
     const path = order.target.split('?', 1)[0] as string
     await pace.take(path, { deadlineAt, signal })
     const seen: { headers: Answer['headers'] | null } = { headers: null }
@@ -47,22 +50,22 @@ export function createCourier({ exchange, pace, clock, limits, random, log }: Co
     try {
       return await exchange.send(order, { timeoutMs, signal }, async answer => {
         seen.headers = answer.headers
-        if (answer.status >= 200 && answer.status < 300) return await read(answer)
-        throw await refusal(order, answer)
+        if (answer.status >= 200 && answer.status < 300) return await read(answer, current)
+        throw await refusal(order, answer, current)
       })
     } finally {
       pace.done(seen.headers)
     }
   }
 
-  async function refusal(order: Order, answer: Answer): Promise<ProviderError> {
+  async function refusal(order: Order, answer: Answer, { exchange, pace }: Line): Promise<ProviderError> {
     const { status } = answer
     if (status >= 300 && status < 400) {
       await answer.body?.cancel()
       const message = `the provider redirected (${status}); the token goes to no other address`
       return new ProviderError(message, { kind: 'redirect', status })
     }
-    const said = await explanation(answer)
+    const said = await explanation(answer, exchange)
     const details = {
       status,
       ...said,
@@ -82,7 +85,7 @@ export function createCourier({ exchange, pace, clock, limits, random, log }: Co
     return new ProviderError(message, { ...details, kind: 'answer' })
   }
 
-  async function explanation(answer: Answer) {
+  async function explanation(answer: Answer, exchange: Line['exchange']) {
     const text = (value: unknown) => (typeof value === 'string' && value ? exchange.scrub(value) : undefined)
     const fromHeader = text(answer.headers.get('x-request-id'))
     try {
@@ -111,7 +114,7 @@ export function createCourier({ exchange, pace, clock, limits, random, log }: Co
   async function carry<T>(
     order: Order,
     options: CallOptions,
-    read: (answer: Answer) => Promise<T>,
+    read: (answer: Answer, line: Line) => Promise<T>,
   ): Promise<T> {
     const { signal, deadlineAt = clock.now() + limits.callDeadlineMs } = options
     for (let tried = 1; ; tried += 1) {
@@ -151,7 +154,7 @@ export function createCourier({ exchange, pace, clock, limits, random, log }: Co
       })
     },
     stream(order, options = {}) {
-      return carry(order, options, async answer => {
+      return carry(order, options, async (answer, { exchange }) => {
         const type = answer.headers.get('content-type') ?? ''
         if (answer.body && !/html|json/.test(type)) return answer.body
         await answer.body?.cancel()

@@ -1,5 +1,4 @@
 // What the rest of the service may use of the DigitalOcean client. It knows no feature and no database.
-export { absentProvider } from './absent-provider.ts'
 export type { Balance, InvoiceHeader } from './billing.ts'
 export type { Clock } from './clock.ts'
 export type { Verdict } from './completeness.ts'
@@ -17,4 +16,5 @@ export { idText, type RawItem } from './page.ts'
 export type { Wait } from './patience.ts'
 export type { Assignment, ProjectInput } from './projects.ts'
 export { createProvider, type Provider, type ProviderOptions } from './provider.ts'
+export { createProviders, oneProvider, type Providers } from './providers.ts'
 export { resourceOfUrn, urnOf } from './urn.ts'

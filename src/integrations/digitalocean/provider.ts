@@ -1,4 +1,4 @@
-// Puts the provider client together for one token: exchange, pace, courier, and the calls on top of them.
+// Puts the provider client together: a token's line, the courier, and the calls on top of them.
 // The token lives in the exchange's closure alone; the object returned holds none.
 import type { Logger } from 'pino'
 import { Agent, type Dispatcher } from 'undici'
@@ -7,9 +7,10 @@ import { type Clock, systemClock } from './clock.ts'
 import { createCourier } from './courier.ts'
 import { createDropletLife, type DropletLife } from './droplet-life.ts'
 import { createDroplets, type Droplets } from './droplets.ts'
-import { createExchange, type Fetch } from './exchange.ts'
+import type { Fetch } from './exchange.ts'
 import { defaultLimits, type Limits } from './limits.ts'
-import { type Allowance, createPace, type Pace } from './pace.ts'
+import { createLine, type Line } from './line.ts'
+import type { Allowance, Pace } from './pace.ts'
 import { createPatience, type Patience } from './patience.ts'
 import { createProjects, type Projects } from './projects.ts'
 import { createResources, type Resources } from './resources.ts'
@@ -37,26 +38,50 @@ export interface Provider extends Resources, Droplets, DropletLife, Projects, Bi
   close(): Promise<void>
 }
 
-export function createProvider(options: ProviderOptions): Provider {
-  const { baseUrl, token, clock = systemClock, log, random = Math.random } = options
+export function createProvider({ token, pace, ...options }: ProviderOptions): Provider {
+  const workshop = createWorkshop(options)
+  const line = workshop.line(token, pace)
+  return workshop.provider({ line: () => line, absent: () => undefined, close: workshop.close })
+}
+
+export interface Behind {
+  /** The line that the next request takes. Throws when there is none. */
+  line: () => Line
+  absent: () => string | undefined
+  close: () => Promise<void>
+}
+
+/** What clients of one process have in common: the connections, the clock, the bounds. */
+export function createWorkshop(options: Omit<ProviderOptions, 'token' | 'pace'>) {
+  const { baseUrl, fetch, clock = systemClock, log, random = Math.random } = options
   const limits = { ...defaultLimits, ...options.limits }
-  const pace = options.pace ?? createPace(clock, limits)
-  const agent = options.dispatcher || options.fetch ? null : createAgent(limits)
+  const agent = options.dispatcher || fetch ? null : createAgent(limits)
   const dispatcher = options.dispatcher ?? agent ?? undefined
-  const exchange = createExchange({ baseUrl, token, fetch: options.fetch, dispatcher })
-  const courier = createCourier({ exchange, pace, clock, limits, random, log })
-  const parts = { courier, clock, limits }
-  const resources = createResources(parts)
-  const droplets = createDroplets(parts)
-  const patience = createPatience(clock, limits)
   return {
-    ...resources,
-    ...droplets,
-    ...createDropletLife({ resources, droplets, patience, limits, sleep: clock.sleep }),
-    ...patience,
-    ...createProjects(parts),
-    ...createBilling(parts),
-    allowance: pace.allowance,
+    line: (token: string, pace?: Pace): Line =>
+      createLine({ baseUrl, token, fetch, dispatcher, clock, limits, pace }),
+
+    provider({ line, absent, close }: Behind): Provider {
+      const courier = createCourier({ line, clock, limits, random, log })
+      const parts = { courier, clock, limits }
+      const resources = createResources(parts)
+      const droplets = createDroplets(parts)
+      const patience = createPatience(clock, limits)
+      return {
+        ...resources,
+        ...droplets,
+        ...createDropletLife({ resources, droplets, patience, limits, sleep: clock.sleep }),
+        ...patience,
+        ...createProjects(parts),
+        ...createBilling(parts),
+        get absent() {
+          return absent()
+        },
+        allowance: () => (absent() === undefined ? line().pace.allowance() : null),
+        close,
+      }
+    },
+
     async close() {
       await agent?.close()
     },

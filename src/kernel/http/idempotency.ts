@@ -98,14 +98,15 @@ function describe({ schema }: RouteOptions): void {
 async function begin(parts: Idempotency, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const key = keyIn(request)
   if (key === undefined) return
+  const place = { caller: callerHash(callerOf(request)), key, claim: randomUUID() }
+  const hash = requestHash(request)
   const begun: Begun = {
-    caller: callerHash(callerOf(request)),
-    key,
-    request_hash: requestHash(request),
-    claim: randomUUID(),
+    ...place,
+    // Sealed, because from the bare hash of a body a short secret in it could be guessed.
+    request_hash: parts.seal.seal(hash, placeOf(place)),
     started_at: parts.clock.now().toISOString(),
   }
-  const row = await claimOrAnswer(parts, begun)
+  const row = await claimOrAnswer(parts, begun, hash)
   if (row === 'claimed') {
     request.idempotency = begun
     return
@@ -122,8 +123,9 @@ async function begin(parts: Idempotency, request: FastifyRequest, reply: Fastify
 async function claimOrAnswer(
   parts: Idempotency,
   begun: Begun,
+  hash: string,
 ): Promise<IdempotencyKeyRow | 'claimed' | 'in_progress'> {
-  const { engine, db, clock, patienceMs = PATIENCE_MS } = parts
+  const { engine, db, clock, seal, patienceMs = PATIENCE_MS } = parts
   const until = performance.now() + patienceMs
   for (let look = FIRST_LOOK_MS; ; look = Math.min(look * 1.5, LONGEST_LOOK_MS)) {
     if (await insertKey(db, begun)) return 'claimed'
@@ -131,11 +133,11 @@ async function claimOrAnswer(
     if (row) {
       const age = clock.now().getTime() - Date.parse(row.started_at)
       if (age >= KEPT_MS || (row.finished_at === null && age >= DEAD_AFTER_MS)) {
-        if (age < KEPT_MS) refuseOther(row, begun)
+        if (age < KEPT_MS) refuseOther(seal, row, hash)
         if (await takeOver(db, row, begun)) return 'claimed'
         continue
       }
-      refuseOther(row, begun)
+      refuseOther(seal, row, hash)
       if (row.finished_at !== null) return row
     }
     if (performance.now() >= until) return 'in_progress'
@@ -143,8 +145,8 @@ async function claimOrAnswer(
   }
 }
 
-function refuseOther(row: IdempotencyKeyRow, begun: Begun): void {
-  if (row.request_hash === begun.request_hash) return
+function refuseOther(seal: Seal, row: IdempotencyKeyRow, hash: string): void {
+  if (opened(seal, row.request_hash, row) === hash) return
   throw new AppError(
     'invalid',
     'idempotency_key_reused',
@@ -154,9 +156,17 @@ function refuseOther(row: IdempotencyKeyRow, begun: Begun): void {
 }
 
 function replay(seal: Seal, row: IdempotencyKeyRow, reply: FastifyReply): FastifyReply {
-  let answer: Answer
+  const answer: Answer = JSON.parse(opened(seal, row.answer!, row))
+  return reply
+    .code(row.status!)
+    .headers(answer.headers)
+    .header('idempotency-replayed', 'true')
+    .send(answer.body === '' ? null : answer.body)
+}
+
+function opened(seal: Seal, sealed: string, row: IdempotencyKeyRow): string {
   try {
-    answer = JSON.parse(seal.open(row.answer!, placeOf(row)))
+    return seal.open(sealed, placeOf(row))
   } catch (error) {
     throw conflict(
       'idempotency_answer_lost',
@@ -164,11 +174,6 @@ function replay(seal: Seal, row: IdempotencyKeyRow, reply: FastifyReply): Fastif
       { cause: error },
     )
   }
-  return reply
-    .code(row.status!)
-    .headers(answer.headers)
-    .header('idempotency-replayed', 'true')
-    .send(answer.body === '' ? null : answer.body)
 }
 
 /**

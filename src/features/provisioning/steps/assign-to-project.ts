@@ -6,13 +6,14 @@ import type { Step } from '../../sagas/index.ts'
 
 const ASSIGNED = new Set(['ok', 'assigned', 'already_assigned'])
 
-export const assignToProject = ({ provider }: Pick<InventoryKernel, 'provider'>): Step => ({
+export const assignToProject = ({ providers }: Pick<InventoryKernel, 'providers'>): Step => ({
   name: 'assign_to_project',
   timeoutMs: 5 * 60_000,
 
   async execute({ context, signal }) {
     const urn = urnOf('droplet', String(context.droplet_id))!
     const project = String(context.project_provider_id)
+    const provider = providers.for('provisioning')
     let said = 'no answer'
     const assigned = await provider.until(
       async () => {

@@ -17,9 +17,11 @@ export const createDroplet = (kernel: InventoryKernel): Step => ({
     const tag = sagaTag(sagaId)
     const tags = [deploymentTag(deployment_id), tag]
     try {
-      const made = await kernel.provider.createDropletOnce({ name, region, size, image, tags }, tag, {
-        signal,
-      })
+      const made = await kernel.providers
+        .for('provisioning')
+        .createDropletOnce({ name, region, size, image, tags }, tag, {
+          signal,
+        })
       const ids = { droplet_id: made.dropletId, action_id: made.actionId }
       // Shown while it boots; the run does not depend on it.
       await sendRefresh(kernel, 'droplet', made.dropletId).catch(err =>
@@ -37,10 +39,12 @@ export const createDroplet = (kernel: InventoryKernel): Step => ({
     const tag = sagaTag(sagaId)
     const known = typeof context.droplet_id === 'string' ? [context.droplet_id] : []
     const at = kernel.clock.now().toISOString()
-    const droplets = await kernel.provider.destroyDroplets(
-      { tag, dropletIds: known, gpus: isGpuSize(size), unsure: known.length === 0 },
-      { signal },
-    )
+    const droplets = await kernel.providers
+      .for('provisioning')
+      .destroyDroplets(
+        { tag, dropletIds: known, gpus: isGpuSize(size), unsure: known.length === 0 },
+        { signal },
+      )
     await recordDestroyed(kernel, sagaId, { providerIds: known, tag, seen: { droplets, at } })
     return { ok: true }
   },

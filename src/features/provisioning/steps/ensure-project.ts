@@ -16,8 +16,8 @@ export const ensureProject = (kernel: InventoryKernel): Step => ({
     const known = await findTenantProject(kernel.db, tenantId)
     if (known) return done(known, 'known')
     const name = tenantProjectName(tenantId)
-    const standing = await findNamed(kernel.provider, name, signal)
-    const raw = standing ?? (await makeNamed(kernel.provider, name, tenantId, signal))
+    const standing = await findNamed(kernel.providers.for('provisioning'), name, signal)
+    const raw = standing ?? (await makeNamed(kernel.providers.for('provisioning'), name, tenantId, signal))
     const project = await recordTenantProject(kernel, raw, tenantId, sagaActor(sagaId))
     if (!project)
       return { ok: false, reason: `the provider’s project “${name}” has been given to someone else` }

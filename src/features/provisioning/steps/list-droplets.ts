@@ -16,12 +16,13 @@ export const listDroplets = (kernel: InventoryKernel): Step => ({
   async execute({ inputs, signal }) {
     const { deployment_id } = inputs as unknown as DeprovisionInputs
     const tag = deploymentTag(deployment_id)
-    const tagged = await kernel.provider.findDropletsByTag(tag, { signal })
+    const tagged = await kernel.providers.for('provisioning').findDropletsByTag(tag, { signal })
     const ids = new Set(tagged.flatMap(({ id }) => idText(id) ?? []))
     const untied: string[] = []
     for (const { provider_id } of await livingOfDeployment(kernel.db, 'droplet', deployment_id)) {
       if (ids.has(provider_id)) continue
-      if (await isUntied(kernel.provider, provider_id, tag, signal)) untied.push(provider_id)
+      if (await isUntied(kernel.providers.for('provisioning'), provider_id, tag, signal))
+        untied.push(provider_id)
       else ids.add(provider_id)
     }
     const droplets = { droplet_ids: [...ids] }
@@ -31,7 +32,8 @@ export const listDroplets = (kernel: InventoryKernel): Step => ({
   async compensate({ sagaId, context, signal }) {
     const ids = Array.isArray(context.droplet_ids) ? context.droplet_ids.map(String) : []
     const gone: string[] = []
-    for (const id of ids) if (!(await kernel.provider.get('droplet', id, { signal }))) gone.push(id)
+    for (const id of ids)
+      if (!(await kernel.providers.for('provisioning').get('droplet', id, { signal }))) gone.push(id)
     await recordDestroyed(kernel, sagaId, { providerIds: gone })
     return { ok: true }
   },

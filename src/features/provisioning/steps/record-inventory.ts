@@ -12,7 +12,7 @@ import { ownedBy, release } from '../repository.ts'
 import type { ProvisionInputs } from '../schemas.ts'
 import { sagaActor, sagaTag } from '../tags.ts'
 
-export const recordInventory = ({ db, provider, clock }: InventoryKernel): Step => ({
+export const recordInventory = ({ db, providers, clock }: InventoryKernel): Step => ({
   name: 'record_inventory',
   timeoutMs: 5 * 60_000,
 
@@ -20,7 +20,7 @@ export const recordInventory = ({ db, provider, clock }: InventoryKernel): Step 
     const order = inputs as unknown as ProvisionInputs
     const dropletId = String(context.droplet_id)
     const at = clock.now().toISOString()
-    const raw = await provider.get('droplet', dropletId, { signal })
+    const raw = await providers.for('provisioning').get('droplet', dropletId, { signal })
     if (!raw) return { ok: false, reason: `the droplet ${dropletId} is gone` }
     const item = mapItem('droplet', raw)
     const tags = [deploymentTag(order.deployment_id), sagaTag(sagaId)]

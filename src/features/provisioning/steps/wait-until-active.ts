@@ -2,14 +2,14 @@
 import type { InventoryKernel } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
 
-export const waitUntilActive = ({ provider }: Pick<InventoryKernel, 'provider'>): Step => ({
+export const waitUntilActive = ({ providers }: Pick<InventoryKernel, 'providers'>): Step => ({
   name: 'wait_until_active',
   timeoutMs: 25 * 60_000,
 
   async execute({ context, signal }) {
     const dropletId = String(context.droplet_id)
     const actionId = typeof context.action_id === 'string' ? context.action_id : null
-    await provider.untilDropletActive({ dropletId, actionId }, { signal })
+    await providers.for('provisioning').untilDropletActive({ dropletId, actionId }, { signal })
     return { ok: true }
   },
 })

@@ -7,7 +7,7 @@ import type { InventoryKernel } from '../../../../src/features/inventory/invento
 import { LostRunError, syncKind } from '../../../../src/features/inventory/sync-kind.ts'
 import { startRun } from '../../../../src/features/inventory/sync-run-repository.ts'
 import type { RunStatus } from '../../../../src/features/inventory/tables.ts'
-import { createProvider, type Limits } from '../../../../src/integrations/digitalocean/index.ts'
+import { createProvider, type Limits, oneProvider } from '../../../../src/integrations/digitalocean/index.ts'
 import type { Engine } from '../../../../src/kernel/db/engine.ts'
 import { transaction } from '../../../../src/kernel/db/transaction.ts'
 import { newId } from '../../../../src/kernel/ids.ts'
@@ -159,7 +159,7 @@ async function live(engine: Engine, steps: Step[], figures: Figures, enough: num
     db: engine.db,
     clock: { now: () => new Date(time) },
     log: pino({ level: 'silent' }),
-    provider,
+    providers: oneProvider(provider),
     platformTenantId: 'platform',
   } as unknown as InventoryKernel
   const models = new Map<ChaosKind, Model>(KINDS.map(kind => [kind, new Map()]))

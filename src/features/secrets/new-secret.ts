@@ -1,0 +1,33 @@
+// A secret as it is first written: acceptable, sealed for its name, version 1.
+import { invalid } from '../../kernel/errors.ts'
+import { complaintsAbout } from './bad-secret.ts'
+import type { SecretsKernel } from './secrets-kernel.ts'
+import type { SecretRow } from './tables.ts'
+
+export interface SecretValue {
+  value: string
+  /** Not given: what stands stays. */
+  description?: string | null
+}
+
+export function newSecret(
+  { clock, vault }: SecretsKernel,
+  name: string,
+  { value, description = null }: SecretValue,
+  by: string,
+): SecretRow {
+  const errors = complaintsAbout(name, value)
+  if (errors.length > 0) throw invalid('The secret is not acceptable.', errors)
+  const at = clock.now().toISOString()
+  return {
+    name,
+    version: 1,
+    sealed: vault.seal(name, value),
+    fingerprint: vault.fingerprint(value),
+    description,
+    created_at: at,
+    created_by: by,
+    updated_at: at,
+    updated_by: by,
+  }
+}

@@ -1,0 +1,73 @@
+// Which queue asks the provider with a token of its own. Every process looks at the stored tokens every few seconds, so a
+// new one is used without a restart. One that cannot be read is said loudly, once, and the common token stands in for it.
+import type { Kernel } from '../../kernel/kernel.ts'
+import type { QueueName } from '../../kernel/queue/queues.ts'
+import { listTokenSecrets } from './repository.ts'
+import { queueOf } from './secret-name.ts'
+import type { Vault } from './vault.ts'
+
+export interface ProviderTokens {
+  /** Looks now. A look that fails leaves the tokens as they were. */
+  refresh(): Promise<void>
+  close(): Promise<void>
+}
+
+const LOOK_EVERY_MS = 5_000
+
+export async function watchProviderTokens(
+  { engine, log, vault }: Pick<Kernel, 'engine' | 'log'> & { vault: Vault },
+  use: (tokens: ReadonlyMap<QueueName, string>) => void,
+): Promise<ProviderTokens> {
+  /** What was found last time, to tell what is new. */
+  let known = '[]'
+  let looking = Promise.resolve()
+  let waiting = 0
+
+  async function look(): Promise<void> {
+    const rows = await listTokenSecrets(engine)
+    const found = JSON.stringify(rows)
+    if (found === known) return
+    const tokens = new Map<QueueName, string>()
+    for (const { name, sealed } of rows) {
+      const queue = queueOf(name)
+      // A queue that another version has.
+      if (queue === undefined) continue
+      const token = vault.open(name, sealed)
+      if (token !== null) tokens.set(queue, token)
+      else if (!known.includes(sealed))
+        log.error(
+          { name },
+          'A PROVIDER TOKEN CANNOT BE READ: it was sealed under another SECRET_KEY. DIGITALOCEAN_TOKEN stands in; put the secret again',
+        )
+    }
+    use(tokens)
+    known = found
+    log.info({ queues: [...tokens.keys()] }, 'queues that ask the provider with a token of their own')
+  }
+
+  /** One look after another: an older answer must not undo a newer one. */
+  function refresh(): Promise<void> {
+    waiting += 1
+    looking = looking
+      .then(look)
+      .catch(error => log.warn({ err: error }, 'the provider tokens could not be looked up'))
+      .finally(() => {
+        waiting -= 1
+      })
+    return looking
+  }
+
+  // A start that cannot read them fails, rather than asking with the wrong token.
+  await look()
+  const timer = setInterval(() => {
+    // A database that does not answer is not asked again before it has.
+    if (waiting === 0) void refresh()
+  }, LOOK_EVERY_MS).unref()
+  return {
+    refresh,
+    async close() {
+      clearInterval(timer)
+      await looking
+    },
+  }
+}

@@ -1,0 +1,49 @@
+// SQL of the secrets.
+import type { Engine } from '../../kernel/db/engine.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import { TOKEN_PREFIX } from './secret-name.ts'
+import type { SecretRow } from './tables.ts'
+
+/** False when there is one of that name. */
+export async function insertSecret(executor: Executor, row: SecretRow): Promise<boolean> {
+  const result = await executor
+    .insertInto('secrets')
+    .values(row)
+    .onConflict(conflict => conflict.column('name').doNothing())
+    .executeTakeFirst()
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+export function lockSecret(executor: Executor, name: string): Promise<SecretRow | undefined> {
+  return executor.selectFrom('secrets').selectAll().where('name', '=', name).forUpdate().executeTakeFirst()
+}
+
+export async function updateSecret(executor: Executor, { name, ...row }: SecretRow): Promise<void> {
+  await executor.updateTable('secrets').set(row).where('name', '=', name).execute()
+}
+
+export async function deleteSecretRow(executor: Executor, name: string): Promise<boolean> {
+  const result = await executor.deleteFrom('secrets').where('name', '=', name).executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+export function findSecret(executor: Executor, name: string): Promise<SecretRow | undefined> {
+  return executor.selectFrom('secrets').selectAll().where('name', '=', name).executeTakeFirst()
+}
+
+/** By name. */
+export function listSecrets(executor: Executor, limit: number, after: string | null): Promise<SecretRow[]> {
+  return executor
+    .selectFrom('secrets')
+    .selectAll()
+    .$if(after !== null, query => query.where('name', '>', after))
+    .orderBy('name')
+    .limit(limit)
+    .execute()
+}
+
+/** Read every few seconds by every process. */
+export function listTokenSecrets(engine: Engine): Promise<Pick<SecretRow, 'name' | 'sealed'>[]> {
+  const text = 'select name, sealed from secrets where starts_with(name, $1) order by name'
+  return engine.read({ name: 'secrets_of_the_provider', text }, [TOKEN_PREFIX])
+}

@@ -1,0 +1,63 @@
+// Secrets that are written at the same time. On PostgreSQL alone: PGlite runs one statement at a time.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { onPostgres } from '../support/database.ts'
+import { setup } from '../support/setup.ts'
+
+const base = '/api/v1/admin/secrets'
+const env = { RATE_LIMIT_PER_MINUTE: '0' }
+const ROUNDS = 25
+const AT_ONCE = 8
+
+if (onPostgres) {
+  test('values that are put at the same time get versions one after another, and the last one stands', async t => {
+    const { call, ctx } = await setup(t, { env })
+    for (let round = 1; round <= ROUNDS; round++) {
+      const put = (value: string) => call('PUT', `${base}/round/r${round}`, { body: { value } })
+      const values = Array.from({ length: AT_ONCE }, (_, i) => `value-${round}-${i}`)
+      const answers = await Promise.all(values.map(put))
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array(AT_ONCE - 1).fill(200), 201])
+      const versions = answers.map(({ body }) => body.data.version)
+      assert.deepEqual(
+        versions.toSorted((a, b) => a - b),
+        values.map((_, i) => i + 1),
+      )
+      const last = values[versions.indexOf(AT_ONCE)]!
+      const { body } = await call('GET', `${base}/round%2Fr${round}`)
+      assert.deepEqual([body.data.version, body.data.fingerprint], [AT_ONCE, ctx.vault.fingerprint(last)])
+    }
+  })
+
+  test('of the same value put at the same time one counts, and of creations one succeeds', async t => {
+    const { call } = await setup(t, { env })
+    for (let round = 1; round <= ROUNDS; round++) {
+      const same = Array.from({ length: AT_ONCE }, () =>
+        call('PUT', `${base}/same${round}`, { body: { value: 'v' } }),
+      )
+      for (const { body } of await Promise.all(same)) assert.equal(body.data.version, 1)
+      const made = Array.from({ length: AT_ONCE }, () =>
+        call('POST', base, { body: { name: `made${round}`, value: 'v' } }),
+      )
+      const statuses = (await Promise.all(made)).map(({ status }) => status).sort()
+      assert.deepEqual(statuses, [201, ...Array(AT_ONCE - 1).fill(409)])
+    }
+  })
+
+  test('puts and deletions at the same time all get an answer, and what stands afterwards is whole', async t => {
+    const { call, ctx } = await setup(t, { env })
+    const name = 'provider_token/metering'
+    for (let round = 1; round <= ROUNDS; round++) {
+      const writes = Array.from({ length: AT_ONCE }, (_, i) =>
+        i % 2 === 0
+          ? call('PUT', `${base}/${name}`, { body: { value: `token-${round}-${i}` } })
+          : call('DELETE', `${base}/${name}`),
+      )
+      for (const { status } of await Promise.all(writes))
+        assert.ok([200, 201, 204, 404].includes(status), `${status}`)
+      const { status, body } = await call('GET', `${base}/${name}`)
+      await ctx.providerTokens.refresh()
+      if (status === 200) assert.ok(body.data.readable && body.data.version <= AT_ONCE)
+      assert.equal(ctx.providers.for('metering').absent === undefined, status === 200)
+    }
+  })
+}
