@@ -17,6 +17,7 @@ import { provisioningProblems, provisioningRoutes } from './features/provisionin
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { sessionRoutes } from './features/session/index.ts'
+import { storageBackendRoutes } from './features/storage-backends/index.ts'
 import { AppError, notFound } from './kernel/errors.ts'
 import type { Door } from './kernel/http/authenticate.ts'
 import { authenticate } from './kernel/http/authenticate.ts'
@@ -130,6 +131,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   await app.register(billingRoutes(ctx))
   await app.register(scheduledTaskRoutes(ctx))
   await app.register(deadLetterRoutes(ctx))
+  await app.register(storageBackendRoutes(ctx))
   await app.register(apiKeyRoutes(ctx))
   app.addHook('onClose', apiKeys.settled)
   return app

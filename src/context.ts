@@ -6,6 +6,7 @@ import type { InventoryKernel } from './features/inventory/index.ts'
 import type { SagaKind } from './features/sagas/index.ts'
 import { absentProvider, createProvider, type Provider } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
+import { createStorage, type Storage } from './integrations/storage/index.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { Engine } from './kernel/db/engine.ts'
 import { migrate } from './kernel/db/migrations.ts'
@@ -14,6 +15,7 @@ import type { Kernel } from './kernel/kernel.ts'
 import { createLog } from './kernel/log.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
+import { sealFor } from './kernel/sealed.ts'
 import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
 
@@ -39,6 +41,8 @@ export interface ContextOptions {
   sagaKinds?: (ctx: Context) => SagaKind[]
   /** A finance client that is made already, for tests. */
   finance?: Finance
+  /** The places where files are kept, for tests. */
+  storage?: Storage
 }
 
 const DATABASE_PATIENCE_MS = 30_000
@@ -53,6 +57,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
     const provider = options.provider ?? providerOf(config, log)
     const finance = options.finance ?? financeOf(config, clock)
+    const storage = options.storage ?? storageOf(config, clock)
     const metrics = createMetrics()
     const jobs = createJobs({ engine, log, metrics, worker })
     await jobs.start()
@@ -61,6 +66,8 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       version: VERSION,
       provider,
       finance,
+      storage,
+      storageSeal: sealFor('storage backends', config.SECRET_KEY),
       platformTenantId: config.PLATFORM_TENANT_ID,
       engine,
       db: engine.db,
@@ -73,6 +80,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
         await jobs.stop(graceMs)
         await provider.close()
         await finance?.close()
+        await storage.close()
         await engine.close()
       },
     }
@@ -102,3 +110,6 @@ function financeOf(config: Config, clock: Clock): Finance | undefined {
     clock,
   })
 }
+
+const storageOf = ({ DATA_DIR: dataDir, NODE_ENV }: Config, clock: Clock): Storage =>
+  createStorage({ dataDir, production: NODE_ENV === 'production', clock })

@@ -56,6 +56,23 @@ export const Invoice = Type.Object({
   finance_error: Nullable(Type.String({ description: 'Why the last push failed.' })),
 })
 
+export const ShownInvoice = Type.Object({
+  ...Invoice.properties,
+  file: Nullable(
+    Type.Object(
+      {
+        backend_id: Id,
+        backend: Type.String({ description: 'The storage backend’s name.' }),
+        key: Type.String(),
+        bytes: Type.Integer(),
+        sha256: Type.String(),
+        kept_at: Time,
+      },
+      { description: 'The raw file that the lines are from, where it is kept.' },
+    ),
+  ),
+})
+
 export const InvoicesQuery = Query({
   ...PageQuery,
   ingest_status: Type.Optional(Type.Enum([...INGEST_STATUSES])),

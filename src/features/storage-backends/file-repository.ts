@@ -1,0 +1,60 @@
+// SQL of the files that are kept: which there are, and which the active backend still lacks.
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { InvoiceFileRow, StorageBackendRow } from './tables.ts'
+
+/** The active backend, unless it has this file of the invoice already. */
+export function findActiveWithout(
+  executor: Executor,
+  invoiceId: string,
+  sha256: string,
+): Promise<StorageBackendRow | undefined> {
+  return executor
+    .selectFrom('storage_backends as b')
+    .selectAll('b')
+    .where('b.active', '=', true)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('invoice_files as f')
+            .select('f.id')
+            .where('f.invoice_id', '=', invoiceId)
+            .where('f.sha256', '=', sha256)
+            .whereRef('f.backend_id', '=', 'b.id'),
+        ),
+      ),
+    )
+    .executeTakeFirst()
+}
+
+/** Two jobs that kept the same file say the same. */
+export async function recordFile(tx: Executor, row: InvoiceFileRow): Promise<void> {
+  await tx
+    .insertInto('invoice_files')
+    .values(row)
+    .onConflict(conflict => conflict.constraint('invoice_files_once').doNothing())
+    .execute()
+}
+
+/** A kept file as the API shows it. */
+export interface KeptFile extends Omit<InvoiceFileRow, 'id' | 'invoice_id'> {
+  /** The backend's name. */
+  backend: string
+}
+
+/** The invoice's file of this hash; of several backends that have it, the active one's, else the one that got it last. */
+export function findFile(
+  executor: Executor,
+  invoiceId: string,
+  sha256: string,
+): Promise<KeptFile | undefined> {
+  return executor
+    .selectFrom('invoice_files as f')
+    .innerJoin('storage_backends as b', 'b.id', 'f.backend_id')
+    .select(['f.backend_id', 'b.name as backend', 'f.key', 'f.bytes', 'f.sha256', 'f.kept_at'])
+    .where('f.invoice_id', '=', invoiceId)
+    .where('f.sha256', '=', sha256)
+    .orderBy('b.active', 'desc')
+    .orderBy('f.id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
