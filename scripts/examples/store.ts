@@ -35,6 +35,7 @@ export async function store(told: Teller): Promise<void> {
   })
   await tell(200, 'GET', invoice)
   await tell(200, 'GET', `${invoice}/file`)
+  await tell(200, 'GET', `${invoice}/files`)
   rmSync(join(ctx.config.DATA_DIR, 'storage'), { recursive: true })
   await tell('file_unavailable', 'GET', `${invoice}/file`)
 

@@ -4,6 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { checkBackend } from '../../src/features/storage-backends/check-backend.ts'
 import { sealFor } from '../../src/kernel/sealed.ts'
 import { base, S3_SECRET, setupPlaces } from '../support/storage.ts'
 
@@ -171,6 +172,11 @@ test('a check writes, reads and removes a file now, and says in plain words what
   }
   bucket.faults.add({ fault: 'server_error', status: 503, method: 'PUT', times: 3 })
   await fails(store, 'a file could not be written: the service answered 503 InternalError: simulated')
+  bucket.faults.add({ fault: 'stall', method: 'GET' })
+  assert.deepEqual(await checkBackend(ctx, store, 50), {
+    ok: false,
+    error: 'the file could not be read back: it took longer than 50 ms',
+  })
   bucket.faults.add({ fault: 'wrong_bytes', method: 'GET' })
   await fails(
     store,

@@ -88,6 +88,18 @@ test('a kept file is shown with its invoice and comes back byte for byte; older 
   assert.deepEqual(await filesKept(places), all)
   assert.equal(bucket.requests.filter(({ method }) => method === 'PUT').length, 2)
 
+  // All that were kept are listed, and an older one can still be read.
+  const page = await call('GET', `${pathOf(invoice)}s?limit=2`)
+  const rest = await call('GET', `${pathOf(invoice)}s?limit=2&cursor=${page.body.next_cursor}`)
+  assert.deepEqual(
+    [...page.body.data, ...rest.body.data].map(({ backend, sha256 }) => [backend, sha256]),
+    all.map(({ name, sha256 }) => [name, sha256]).reverse(),
+  )
+  assert.equal((await call('GET', `${pathOf(invoice)}?sha256=${sha256(A)}`)).text, A)
+  const never = await call('GET', `${pathOf(invoice)}?sha256=${sha256('never')}`)
+  assert.deepEqual([never.status, never.body.code], [404, 'file_not_kept'])
+  assert.equal((await call('GET', `/api/v1/billing/invoices/${disk}/files`)).status, 404)
+
   const refused = await call('DELETE', `${base}/${disk}`)
   assert.deepEqual([refused.status, refused.body.code], [409, 'backend_in_use'])
   assert.equal((await call('GET', `${base}/${disk}`)).body.data.files, 1)

@@ -12,15 +12,14 @@ import { findInvoice } from './repository.ts'
 export async function sendFile(
   kernel: BillingKernel,
   id: string,
+  asked: string | undefined,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const invoice = await findInvoice(kernel.db, id)
   if (!invoice) throw notFound()
-  const file = invoice.sha256 === null ? undefined : await findFile(kernel.db, id, invoice.sha256)
-  if (!file) {
-    const words = 'The file that this invoice’s lines are from is not kept.'
-    throw new AppError('not_found', 'file_not_kept', words)
-  }
+  const sha256 = asked ?? invoice.sha256
+  const file = sha256 === null ? undefined : await findFile(kernel.db, id, sha256)
+  if (!file) throw new AppError('not_found', 'file_not_kept', 'This file of the invoice is not kept.')
   const tag = `"${file.sha256}"`
   const { method, headers } = reply.request
   const has = headers['if-none-match']?.split(',').some(known => known.trim() === tag)
@@ -40,7 +39,8 @@ export async function sendFile(
     if (!first.done) yield first.value
     yield* pieces
   }
-  return describe()
-    .header('content-length', file.bytes)
-    .send(Readable.from(all(), { objectMode: false }))
+  const body = Readable.from(all(), { objectMode: false })
+  // Also when the client has gone before anything was read.
+  body.once('close', () => void pieces.return(undefined).catch(() => {}))
+  return describe().header('content-length', file.bytes).send(body)
 }

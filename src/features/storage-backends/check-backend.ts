@@ -16,10 +16,14 @@ export interface CheckResult {
   error: string | null
 }
 
-export async function checkBackend(kernel: StorageKernel, id: string): Promise<CheckResult> {
+export async function checkBackend(
+  kernel: StorageKernel,
+  id: string,
+  patienceMs = PATIENCE_MS,
+): Promise<CheckResult> {
   const backend = await findBackend(kernel.db, id)
   if (!backend) throw notFound()
-  const signal = AbortSignal.timeout(PATIENCE_MS)
+  const signal = AbortSignal.timeout(patienceMs)
   let doing = 'it cannot be used'
   try {
     const store = openBackend(kernel, backend)
@@ -29,7 +33,7 @@ export async function checkBackend(kernel: StorageKernel, id: string): Promise<C
     }
     return { ok: true, error: null }
   } catch (error) {
-    if (signal.aborted) return { ok: false, error: `${doing}: it took longer than ${PATIENCE_MS / 1000} s` }
+    if (signal.aborted) return { ok: false, error: `${doing}: it took longer than ${patienceMs} ms` }
     if (error instanceof StorageError) return { ok: false, error: `${doing}: ${error.message}` }
     throw error
   }

@@ -35,10 +35,30 @@ export async function recordFile(tx: Executor, row: InvoiceFileRow): Promise<voi
     .execute()
 }
 
-/** A kept file as the API shows it. */
-export interface KeptFile extends Omit<InvoiceFileRow, 'id' | 'invoice_id'> {
+export interface KeptFile extends Omit<InvoiceFileRow, 'invoice_id'> {
   /** The backend's name. */
   backend: string
+}
+
+const keptFiles = (executor: Executor, invoiceId: string) =>
+  executor
+    .selectFrom('invoice_files as f')
+    .innerJoin('storage_backends as b', 'b.id', 'f.backend_id')
+    .select(['f.id', 'f.backend_id', 'b.name as backend', 'f.key', 'f.bytes', 'f.sha256', 'f.kept_at'])
+    .where('f.invoice_id', '=', invoiceId)
+
+/** All that were ever kept of the invoice, newest first. */
+export function listFiles(
+  executor: Executor,
+  invoiceId: string,
+  limit: number,
+  before: string | null,
+): Promise<KeptFile[]> {
+  return keptFiles(executor, invoiceId)
+    .$if(before !== null, query => query.where('f.id', '<', before!))
+    .orderBy('f.id', 'desc')
+    .limit(limit)
+    .execute()
 }
 
 /** The invoice's file of this hash; of several backends that have it, the active one's, else the one that got it last. */
@@ -47,11 +67,7 @@ export function findFile(
   invoiceId: string,
   sha256: string,
 ): Promise<KeptFile | undefined> {
-  return executor
-    .selectFrom('invoice_files as f')
-    .innerJoin('storage_backends as b', 'b.id', 'f.backend_id')
-    .select(['f.backend_id', 'b.name as backend', 'f.key', 'f.bytes', 'f.sha256', 'f.kept_at'])
-    .where('f.invoice_id', '=', invoiceId)
+  return keptFiles(executor, invoiceId)
     .where('f.sha256', '=', sha256)
     .orderBy('b.active', 'desc')
     .orderBy('f.id', 'desc')

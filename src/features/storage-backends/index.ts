@@ -1,5 +1,5 @@
 // Storage backends: what other parts of the service may use.
-export { findFile, type KeptFile, recordFile } from './file-repository.ts'
+export { findFile, type KeptFile, listFiles, recordFile } from './file-repository.ts'
 export { keepFile } from './keep-file.ts'
 export { readFile } from './read-file.ts'
 export { storageBackendRoutes } from './routes.ts'

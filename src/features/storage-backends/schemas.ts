@@ -1,7 +1,6 @@
 // The API's words for storage backends.
 import { Type } from 'typebox'
 import { Body, Id, Nullable, Time } from '../../kernel/http/words.ts'
-import { DEFAULT_PATH_STYLE } from './settings.ts'
 import { BACKEND_KINDS } from './tables.ts'
 
 export const BackendParams = Type.Object({ id: Id })
@@ -14,8 +13,8 @@ const Endpoint = Type.String({
 })
 const Region = Type.String({ minLength: 1, maxLength: 64 })
 const PathStyle = Type.Boolean({
-  default: DEFAULT_PATH_STYLE,
-  description: 'Whether the bucket is named in the path, or else as part of the host’s name.',
+  description:
+    'Whether the bucket is named in the path (unless said otherwise, it is) or in the host’s name.',
 })
 const AccessKeyId = Type.String({ minLength: 1, maxLength: 128 })
 const SecretAccessKey = Type.String({
@@ -43,7 +42,7 @@ export const CreateBody = Body(
         }),
       ),
     ),
-    path_style: Type.Optional({ ...PathStyle, default: undefined }),
+    path_style: Type.Optional(PathStyle),
     access_key_id: Type.Optional(AccessKeyId),
     secret_access_key: Type.Optional(SecretAccessKey),
   },
@@ -57,7 +56,7 @@ export const ChangeBody = Body(
     name: Type.Optional(Name),
     endpoint: Type.Optional(Endpoint),
     region: Type.Optional(Region),
-    path_style: Type.Optional({ ...PathStyle, default: undefined }),
+    path_style: Type.Optional(PathStyle),
     access_key_id: Type.Optional(AccessKeyId),
     secret_access_key: Type.Optional(SecretAccessKey),
   },

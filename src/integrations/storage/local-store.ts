@@ -36,10 +36,17 @@ async function write(path: string, file: FileToPut, { signal }: Asked = {}): Pro
     const bytes = (pieces: AsyncIterable<Uint8Array>) => verified(pieces, file)
     await pipeline(file.open(), bytes, createWriteStream(beside, { mode: 0o600, flush: true }), { signal })
     await rename(beside, path)
+    await flush(dirname(path))
   } catch (error) {
     await rm(beside, { force: true })
     throw error
   }
+}
+
+/** A name that was given is lost with the power, too, until its folder is on the disk. */
+async function flush(folder: string): Promise<void> {
+  const handle = await open(folder)
+  await handle.sync().finally(() => handle.close())
 }
 
 const WORDS: Record<string, string> = {

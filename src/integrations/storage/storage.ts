@@ -27,7 +27,7 @@ export interface StorageOptions {
   limits?: Partial<S3Limits>
 }
 
-const defaultLimits: S3Limits = { silenceMs: 30_000, requestMs: 3_600_000, attempts: 3, backoffMs: 500 }
+const defaultLimits: S3Limits = { silenceMs: 30_000, requestMs: 1_800_000, attempts: 3, backoffMs: 500 }
 const CONNECT_MS = 10_000
 const LOCAL_ROOT = 'storage'
 
