@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
-import { nameTaken, refuseBadSettings } from './create-backend.ts'
+import { refuseBadSettings, refuseTakenName } from './create-backend.ts'
 import { lockBackend, updateBackend } from './repository.ts'
 import type { ChangeBody } from './schemas.ts'
 import type { Settings } from './settings.ts'
@@ -16,7 +16,7 @@ export function changeBackend(
   body: Static<typeof ChangeBody>,
 ): Promise<void> {
   const { name, ...changes } = body
-  return nameTaken(() =>
+  return refuseTakenName(() =>
     transaction(kernel.db, async tx => {
       const row = await lockBackend(tx, id)
       if (!row) throw notFound()

@@ -19,7 +19,7 @@ export async function createBackend(
   const now = kernel.clock.now().toISOString()
   const { kind, folder = null, endpoint = null, bucket = null, region = null, prefix = null } = settings
   const { access_key_id = null, secret_access_key: key, path_style = DEFAULT_PATH_STYLE } = settings
-  await nameTaken(() =>
+  await refuseTakenName(() =>
     insertBackend(kernel.db, {
       ...{ id, name, kind, folder, endpoint, bucket, region, prefix, access_key_id },
       path_style: kind === 's3' ? path_style : null,
@@ -38,7 +38,7 @@ export function refuseBadSettings({ storage }: StorageKernel, settings: Settings
   if (problems.length > 0) throw invalid('The body is not acceptable.', problems)
 }
 
-export async function nameTaken(write: () => Promise<void>): Promise<void> {
+export async function refuseTakenName(write: () => Promise<void>): Promise<void> {
   try {
     await write()
   } catch (error) {

@@ -27,7 +27,7 @@ export function findActiveWithout(
 }
 
 /** Two jobs that kept the same file say the same. */
-export async function recordFile(tx: Executor, row: InvoiceFileRow): Promise<void> {
+export async function insertFile(tx: Executor, row: InvoiceFileRow): Promise<void> {
   await tx
     .insertInto('invoice_files')
     .values(row)

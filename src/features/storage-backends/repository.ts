@@ -76,7 +76,10 @@ export async function deleteBackend(executor: Executor, id: string): Promise<boo
   return result.numDeletedRows > 0n
 }
 
-/** All of them, in one order, so that those who choose the active one take turns. A file that is being recorded is not waited for. */
+/**
+ * All of them, in one order, so that those who choose the active one take turns. A file that is being recorded is not
+ * waited for.
+ */
 export async function lockAllBackends(tx: Executor): Promise<void> {
   await tx.selectFrom('storage_backends').select('id').orderBy('id').forNoKeyUpdate().execute()
 }

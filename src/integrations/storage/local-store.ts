@@ -5,7 +5,7 @@ import { createWriteStream } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { StorageError } from './errors.ts'
+import { failureCode, StorageError } from './errors.ts'
 import type { Asked, FileToPut, Store } from './store.ts'
 import { verified } from './verified.ts'
 
@@ -65,7 +65,7 @@ async function inWords<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const code = failureCode(error)
     if (code === 'ENOENT') throw new StorageError('the file is not there', 'missing')
     if (WORDS[code]) throw new StorageError(`${WORDS[code]} (${code})`)
     throw error

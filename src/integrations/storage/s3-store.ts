@@ -8,7 +8,7 @@ import { type Dispatcher, request } from 'undici'
 import type { Clock } from '../../kernel/clock.ts'
 import { mayPass, readComplaint } from './complaint.ts'
 import { type Bucket, objectUrl } from './endpoint.ts'
-import { fitForDisplay, StorageError } from './errors.ts'
+import { failureCode, fitForDisplay, StorageError } from './errors.ts'
 import { type Credentials, signedHeaders } from './signature.ts'
 import type { Asked, FileToPut, Store } from './store.ts'
 
@@ -118,11 +118,4 @@ async function boundedText(answer: Dispatcher.ResponseData): Promise<string> {
     return ''
   }
   return Buffer.from(text, 'latin1').toString('utf8')
-}
-
-function failureCode(error: unknown): string {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    if ('code' in at && typeof at.code === 'string') return at.code
-  }
-  return error instanceof Error ? error.name : 'unknown'
 }

@@ -1,7 +1,7 @@
 // Bytes on their way, compared with what they should be. The last piece is held back until the comparison is made: whoever
 // gets to the end has the right bytes, and of wrong ones never gets them all.
 import { createHash } from 'node:crypto'
-import { StorageError } from './errors.ts'
+import { failureCode, StorageError } from './errors.ts'
 
 export async function* verified(
   pieces: AsyncIterable<Uint8Array>,
@@ -26,8 +26,7 @@ async function* inOurWords(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   try {
     yield* pieces
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw new StorageError(`the file breaks off (${code})`)
+    throw new StorageError(`the file breaks off (${failureCode(error)})`)
   }
 }
 
