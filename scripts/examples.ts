@@ -1,6 +1,7 @@
 // Writes docs/examples.json: walks through what the README tells, and what goes wrong beside it, on a service of its own
 // with a simulated provider and finance service, and keeps what was asked and answered. Ids differ from run to run.
-import { writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { prepareDatabases } from '../test/support/prepare-databases.ts'
@@ -16,17 +17,20 @@ import { mirror } from './examples/mirror.ts'
 import { notify } from './examples/notify.ts'
 import { asText, emptyExamples, type Teller, teller } from './examples/recorder.ts'
 import { sell } from './examples/sell.ts'
+import { store } from './examples/store.ts'
 import { wait } from './examples/wait.ts'
 
 const examples = emptyExamples()
+const DATA_DIR = mkdtempSync(join(tmpdir(), 'cloudops-examples-'))
 await prepareDatabases()
 
-await walk({ worker: true, provider: { actionDelayMs: 20 }, finance: {} }, async told => {
+await walk({ worker: true, provider: { actionDelayMs: 20 }, finance: {}, env: { DATA_DIR } }, async told => {
   await mirror(told)
   await sell(told)
   const shop = await deploy(told)
   await drift(told, shop)
   await bill(told, shop)
+  await store(told)
   await administer(told)
   await meter(told, shop)
 })
@@ -35,6 +39,7 @@ await walk({ provider: {} }, wait)
 await walk({}, notify)
 await walk({ extend: breakIt.routes }, breakIt.walk)
 await walk({ env: { RATE_LIMIT_PER_MINUTE: '1' } }, overrun)
+rmSync(DATA_DIR, { recursive: true, force: true })
 
 writeFileSync(join(import.meta.dirname, '../docs/examples.json'), asText(examples))
 process.stdout.write(

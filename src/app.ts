@@ -20,6 +20,7 @@ import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { secretRoutes } from './features/secrets/index.ts'
 import { sessionRoutes } from './features/session/index.ts'
+import { storageBackendRoutes } from './features/storage-backends/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
 import { AppError, notFound } from './kernel/errors.ts'
 import type { Door } from './kernel/http/authenticate.ts'
@@ -139,6 +140,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     meteringRoutes(ctx),
     webhookRoutes(ctx),
     secretRoutes(ctx),
+    storageBackendRoutes(ctx),
   ]
   // Added to the app itself instead of registered: none needs a scope of its own, and thirty scopes slow every start.
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()

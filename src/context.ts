@@ -13,6 +13,7 @@ import {
 import type { WebhookKernel } from './features/webhooks/index.ts'
 import { createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
+import { createStorage, type Storage } from './integrations/storage/index.ts'
 import { createWebhookSender } from './integrations/webhooks/index.ts'
 import { type Clock, systemClock } from './kernel/clock.ts'
 import type { Engine } from './kernel/db/engine.ts'
@@ -50,6 +51,8 @@ export interface ContextOptions {
   sagaKinds?: (ctx: Context) => SagaKind[]
   /** A finance client that is made already, for tests. */
   finance?: Finance
+  /** The places where files are kept, for tests. */
+  storage?: Storage
 }
 
 const DATABASE_PATIENCE_MS = 30_000
@@ -66,6 +69,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     const { providers, providerTokens } = await providersOf(options, { engine, log, vault })
     const finance = options.finance ?? financeOf(config, clock)
     const webhookSender = createWebhookSender({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE })
+    const storage = options.storage ?? storageOf(config, clock)
     const metrics = createMetrics()
     const jobs = createJobs({ engine, log, metrics, worker })
     await jobs.start()
@@ -78,6 +82,8 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       finance,
       webhookSender,
       webhookSeal: sealFor('webhook secrets', config.SECRET_KEY),
+      storage,
+      storageSeal: sealFor('storage backends', config.SECRET_KEY),
       platformTenantId: config.PLATFORM_TENANT_ID,
       engine,
       db: engine.db,
@@ -91,6 +97,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
         await providers.close()
         await finance?.close()
         await webhookSender.close()
+        await storage.close()
         await engine.close()
       },
     }
@@ -134,3 +141,6 @@ function financeOf(config: Config, clock: Clock): Finance | undefined {
     clock,
   })
 }
+
+const storageOf = ({ DATA_DIR: dataDir, NODE_ENV }: Config, clock: Clock): Storage =>
+  createStorage({ dataDir, production: NODE_ENV === 'production', clock })

@@ -78,9 +78,10 @@ function shownText(text: string, name: string): string {
 
 const firstLines = (csv: string) =>
   csv
-    .split('\r\n')
+    .split(/(?<=\n)/)
     .slice(0, 1 + MOST_ITEMS)
-    .join('\r\n')
+    .join('')
+    .trimEnd()
 
 /** The file, in an order that does not depend on the walk's. */
 export function asText({ operations, problems }: Examples): string {

@@ -11,7 +11,7 @@ const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8'
 
 /** Which features a feature may use, through their index.ts. */
 const betweenFeatures: Record<string, string[]> = {
-  billing: ['inventory'],
+  billing: ['inventory', 'storage-backends'],
   deployments: ['subscriptions'],
   drift: ['inventory'],
   metering: ['inventory', 'subscriptions', 'catalog', 'deployments'],

@@ -14,8 +14,9 @@ import { TextCheck } from './text-check.ts'
 export interface InvoiceFile {
   /** Of the raw bytes. */
   sha256: string
+  bytes: number
   /** From the start, as often as it is asked for. */
-  open(): AsyncIterable<Uint8Array>
+  open(): Readable
 }
 
 const LARGEST_BYTES = 4 * 1024 ** 3
@@ -30,8 +31,8 @@ export async function withInvoiceFile<T>(
   try {
     const path = join(folder, 'invoice.csv')
     const hash = createHash('sha256')
+    let size = 0
     const hashed = async function* (bytes: AsyncIterable<Uint8Array>) {
-      let size = 0
       const text = new TextCheck()
       for await (const chunk of bytes) {
         size += chunk.byteLength
@@ -43,7 +44,7 @@ export async function withInvoiceFile<T>(
       text.end()
     }
     await pipeline(await download(), hashed, createWriteStream(path, { mode: 0o600 }), { signal })
-    return await use({ sha256: hash.digest('hex'), open: () => createReadStream(path) })
+    return await use({ sha256: hash.digest('hex'), bytes: size, open: () => createReadStream(path) })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

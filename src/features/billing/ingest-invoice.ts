@@ -1,14 +1,19 @@
 // Fetches an invoice's lines and puts them in the place of those it had. The whole set changes in one transaction, or
-// nothing does: whatever is wrong with the file, the old set stands, and the invoice says why.
+// nothing does: whatever is wrong with the file, the old set stands, and the invoice says why. Where a storage backend is
+// active, the raw file is put there first, and the same transaction records it.
 import { ProviderBusyError } from '../../integrations/digitalocean/index.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { JobRun } from '../../kernel/queue/job.ts'
+import { keepFile, recordFile } from '../storage-backends/index.ts'
 import type { BillingKernel } from './billing-kernel.ts'
 import { withInvoiceFile } from './download-invoice.ts'
+import { fileKey } from './file-key.ts'
 import { rematchLines } from './rematch-lines.ts'
 import { replaceLines } from './replace-lines.ts'
 import { findInvoice, markFailed, markUnchanged } from './repository.ts'
+import type { InvoiceRow } from './tables.ts'
 
 /** overtaken: another ingest of the invoice finished first, and this one's file may be older than that one's. */
 export type IngestOutcome = 'ingested' | 'unchanged' | 'overtaken'
@@ -30,9 +35,17 @@ export async function ingestInvoice(
       () => providers.for('cloud_billing').invoiceCsv(invoice_uuid, { signal }),
       signal,
       async file => {
-        if (file.sha256 !== invoice.sha256)
-          return transaction(db, tx => replaceLines(tx, kernel, invoice, file, signal))
-        return (await markUnchanged(db, invoice, now())) ? 'unchanged' : 'overtaken'
+        const key = fileKey(invoice_uuid, file.sha256)
+        const kept = await keepFile(kernel, { invoiceId, key, ...file }, signal)
+        return transaction(db, async tx => {
+          const outcome =
+            file.sha256 === invoice.sha256
+              ? await unchanged(tx, invoice, now())
+              : await replaceLines(tx, kernel, invoice, file, signal)
+          // One that was overtaken may have been put for nothing; under its own hash it is in nobody's way.
+          if (kept && outcome !== 'overtaken') await recordFile(tx, kept)
+          return outcome
+        })
       },
     )
     // The inventory may have learnt since what the lines are for.
@@ -48,3 +61,9 @@ export async function ingestInvoice(
     throw error
   }
 }
+
+const unchanged = async (
+  tx: Executor,
+  invoice: InvoiceRow,
+  at: string,
+): Promise<'unchanged' | 'overtaken'> => ((await markUnchanged(tx, invoice, at)) ? 'unchanged' : 'overtaken')

@@ -3,12 +3,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { notFound } from '../../kernel/errors.ts'
 import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, Nullable, One } from '../../kernel/http/words.ts'
+import { findFile } from '../storage-backends/index.ts'
 import type { BillingKernel } from './billing-kernel.ts'
 import { shownInvoice } from './finance-status.ts'
 import { monthOf } from './line-time.ts'
 import { findInvoice, latestBalance, listInvoices } from './repository.ts'
 import { requestIngest } from './request-ingest.ts'
-import { Balance, IdParams, Invoice, InvoicesQuery } from './schemas.ts'
+import { Balance, IdParams, Invoice, InvoicesQuery, ShownInvoice } from './schemas.ts'
 
 const config = { guard: 'platform_admin' } as const
 const tags = ['Billing']
@@ -74,13 +75,15 @@ export function invoiceRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox 
           operationId: 'getInvoice',
           summary: 'Show an invoice',
           params: IdParams,
-          response: { 200: One(Invoice) },
+          response: { 200: One(ShownInvoice) },
         },
       },
       async request => {
-        const invoice = await findInvoice(db, request.params.id)
+        const { id } = request.params
+        const invoice = await findInvoice(db, id)
         if (!invoice) throw notFound()
-        return { data: shownInvoice(invoice) }
+        const file = invoice.sha256 === null ? undefined : await findFile(db, id, invoice.sha256)
+        return { data: { ...shownInvoice(invoice), file: file ?? null } }
       },
     )
 

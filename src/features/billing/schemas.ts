@@ -56,6 +56,33 @@ export const Invoice = Type.Object({
   finance_error: Nullable(Type.String({ description: 'Why the last push failed.' })),
 })
 
+export const InvoiceFile = Type.Object({
+  backend_id: Id,
+  backend: Type.String({ description: 'The storage backend’s name.' }),
+  key: Type.String(),
+  bytes: Type.Integer(),
+  sha256: Type.String(),
+  kept_at: Time,
+})
+
+export const ShownInvoice = Type.Object({
+  ...Invoice.properties,
+  file: Nullable(
+    Type.Object(InvoiceFile.properties, {
+      description: 'The raw file that the lines are from, where it is kept.',
+    }),
+  ),
+})
+
+export const FileQuery = Query({
+  sha256: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'An older file, or the same; unless said otherwise the one that the lines are from.',
+    }),
+  ),
+})
+
 export const InvoicesQuery = Query({
   ...PageQuery,
   ingest_status: Type.Optional(Type.Enum([...INGEST_STATUSES])),

@@ -1,0 +1,57 @@
+// Does a backend work, now? Asked by doing it: a small file is written, read back and removed. What fails is the answer.
+import { createHash, randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { StorageError, type Store, verified } from '../../integrations/storage/index.ts'
+import { notFound } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { openBackend } from './open-backend.ts'
+import { findBackend } from './repository.ts'
+import type { StorageKernel } from './storage-kernel.ts'
+
+/** A caller is waiting. */
+const PATIENCE_MS = 20_000
+
+export interface CheckResult {
+  ok: boolean
+  error: string | null
+}
+
+export async function checkBackend(
+  kernel: StorageKernel,
+  id: string,
+  patienceMs = PATIENCE_MS,
+): Promise<CheckResult> {
+  const backend = await findBackend(kernel.db, id)
+  if (!backend) throw notFound()
+  const signal = AbortSignal.timeout(patienceMs)
+  let doing = 'it cannot be used'
+  try {
+    const store = openBackend(kernel, backend)
+    for (const [what, run] of steps(store, signal)) {
+      doing = what
+      await run()
+    }
+    return { ok: true, error: null }
+  } catch (error) {
+    if (signal.aborted) return { ok: false, error: `${doing}: it took longer than ${patienceMs} ms` }
+    if (error instanceof StorageError) return { ok: false, error: `${doing}: ${error.message}` }
+    throw error
+  }
+}
+
+function steps(store: Store, signal: AbortSignal): [string, () => Promise<void>][] {
+  const key = `check/${newId()}.txt`
+  const content = randomBytes(32)
+  const sha256 = createHash('sha256').update(content).digest('hex')
+  const file = { bytes: content.length, sha256, open: () => Readable.from([content]) }
+  return [
+    ['a file could not be written', () => store.put(key, file, { signal })],
+    [
+      'the file could not be read back',
+      async () => {
+        for await (const _ of verified(await store.get(key, { signal }), file));
+      },
+    ],
+    ['the file could not be removed', () => store.remove(key, { signal })],
+  ]
+}

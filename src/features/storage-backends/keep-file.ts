@@ -1,0 +1,32 @@
+// Puts an invoice's raw file into the active backend, before and outside of the transaction that records it. Keys are made
+// of the file's hash, so a file that was put and then not recorded is found under the same key the next time.
+import { type FileToPut, StorageError } from '../../integrations/storage/index.ts'
+import { newId } from '../../kernel/ids.ts'
+import { findActiveWithout } from './file-repository.ts'
+import { openBackend } from './open-backend.ts'
+import type { StorageKernel } from './storage-kernel.ts'
+import type { InvoiceFileRow } from './tables.ts'
+
+export interface FileToKeep extends FileToPut {
+  invoiceId: string
+  key: string
+}
+
+/** What is to be recorded (`recordFile`); undefined when no backend is active, or the active one has the file. */
+export async function keepFile(
+  kernel: StorageKernel,
+  file: FileToKeep,
+  signal: AbortSignal,
+): Promise<InvoiceFileRow | undefined> {
+  const { invoiceId: invoice_id, key, bytes, sha256 } = file
+  const backend = await findActiveWithout(kernel.db, invoice_id, sha256)
+  if (!backend) return undefined
+  try {
+    await openBackend(kernel, backend).put(key, file, { signal })
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error
+    throw new StorageError(`the file could not be kept in “${backend.name}”: ${error.message}`, error.fault)
+  }
+  const kept_at = kernel.clock.now().toISOString()
+  return { id: newId(), invoice_id, backend_id: backend.id, key, bytes, sha256, kept_at }
+}

@@ -1,0 +1,30 @@
+// A backend's row, made into the place it stands for: the one moment its key is not sealed.
+import { type Place, StorageError, type Store } from '../../integrations/storage/index.ts'
+import type { Seal } from '../../kernel/sealed.ts'
+import type { StorageKernel } from './storage-kernel.ts'
+import type { StorageBackendRow } from './tables.ts'
+
+export const openBackend = ({ storage, storageSeal }: StorageKernel, backend: StorageBackendRow): Store =>
+  storage.open(placeOf(backend, storageSeal))
+
+function placeOf(row: StorageBackendRow, seal: Seal): Place {
+  if (row.kind === 'local') return { kind: 'local', folder: row.folder! }
+  return {
+    kind: 's3',
+    endpoint: row.endpoint!,
+    bucket: row.bucket!,
+    region: row.region!,
+    prefix: row.prefix,
+    pathStyle: row.path_style!,
+    accessKeyId: row.access_key_id!,
+    secretAccessKey: openKey(row, seal),
+  }
+}
+
+function openKey({ id, secret_access_key }: StorageBackendRow, seal: Seal): string {
+  try {
+    return seal.open(secret_access_key!, id)
+  } catch {
+    throw new StorageError('its secret access key was sealed under another SECRET_KEY: set it again')
+  }
+}

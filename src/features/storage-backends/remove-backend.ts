@@ -1,0 +1,16 @@
+// Forgets a backend that holds no file. The database decides: a file that is recorded at the same moment keeps it.
+import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { conflict, notFound } from '../../kernel/errors.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { deleteBackend } from './repository.ts'
+
+export async function removeBackend({ db }: Kernel, id: string): Promise<void> {
+  let found: boolean
+  try {
+    found = await deleteBackend(db, id)
+  } catch (error) {
+    if (violatedConstraint(error) !== 'invoice_files_backend') throw error
+    throw conflict('backend_in_use', 'This storage backend holds files.', { cause: error })
+  }
+  if (!found) throw notFound()
+}

@@ -1,0 +1,38 @@
+// What can go wrong with a place where files are kept, in words an operator can act on. Never with a key in it: texts from
+// outside are cut before they get in.
+
+/**
+ * missing: the place answers, and has no such file. changed: it has one, but not the one that was put there. failed:
+ * anything else, from a full disk to a refused key.
+ */
+export type StorageFault = 'missing' | 'changed' | 'failed'
+
+export class StorageError extends Error {
+  override readonly name = 'StorageError'
+  readonly fault: StorageFault
+
+  constructor(message: string, fault: StorageFault = 'failed') {
+    super(message)
+    this.fault = fault
+  }
+}
+
+const LONGEST_TEXT = 300
+
+/** Text from outside, made fit for an error or a log: one line, bounded, without the secret should it be repeated. */
+export function fitForDisplay(text: string, secret: string): string {
+  // Control characters would let an answer forge log lines.
+  const line = text
+    .replaceAll(secret, '[secret]')
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim()
+  return line.length > LONGEST_TEXT ? `${line.slice(0, LONGEST_TEXT)}…` : line
+}
+
+/** What a failure of the network or the disk is called; its own words may name paths, or show a request. */
+export function failureCode(error: unknown): string {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    if ('code' in at && typeof at.code === 'string') return at.code
+  }
+  return error instanceof Error ? error.name : 'unknown'
+}
