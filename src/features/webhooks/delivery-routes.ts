@@ -7,9 +7,11 @@ import { cursorOf } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, One } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { listDeliveries, showDelivery } from './delivery-repository.ts'
-import { type Queued, replayDelivery, testWebhook } from './queue-delivery.ts'
+import type { Queued } from './queue-delivery.ts'
+import { replayDelivery } from './replay-delivery.ts'
 import { findWebhook } from './repository.ts'
 import { DeliveriesQuery, Delivery, DeliveryParams, DeliveryWithAttempts, WebhookParams } from './schemas.ts'
+import { testWebhook } from './test-webhook.ts'
 
 const config = { guard: 'platform_admin' } as const
 const queues = {

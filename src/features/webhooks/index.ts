@@ -2,6 +2,7 @@
 import './tables.ts'
 
 export { countPending } from './dispatch-repository.ts'
+export { forgetWebhookEvents } from './forget-events.ts'
 export { webhookRoutes } from './routes.ts'
-export { forgetWebhookEvents, watchOutbox } from './watch-outbox.ts'
+export { watchOutbox } from './watch-outbox.ts'
 export type { WebhookKernel } from './webhook-kernel.ts'

@@ -1,11 +1,10 @@
-// Deliveries that an operator asks for: a test, or an event once more.
+// A delivery that an operator asks for, of whichever event: due at once, and only while the webhook is switched on.
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { eventOf, holdWebhook, insertDelivery, insertEvent, showDelivery } from './delivery-repository.ts'
-import { TEST_EVENT } from './event-types.ts'
+import { holdWebhook, insertDelivery, showDelivery } from './delivery-repository.ts'
 
 export interface Queued {
   id: string
@@ -13,22 +12,7 @@ export interface Queued {
   json: string
 }
 
-/** An event that nothing caused, for this webhook alone. */
-export function testWebhook(kernel: Kernel, webhookId: string): Promise<Queued> {
-  return queueDelivery(kernel, webhookId, async (tx, at) => {
-    const id = newId()
-    const data = JSON.stringify({ tenant_id: null, webhook_id: webhookId })
-    await insertEvent(tx, { id, type: TEST_EVENT, tenant_id: null, occurred_at: at, data })
-    return id
-  })
-}
-
-/** The same event under the same id, so that a receiver that has it already can tell. */
-export function replayDelivery(kernel: Kernel, webhookId: string, deliveryId: string): Promise<Queued> {
-  return queueDelivery(kernel, webhookId, tx => eventOf(tx, webhookId, deliveryId))
-}
-
-function queueDelivery(
+export function queueDelivery(
   { db, clock }: Kernel,
   webhookId: string,
   findEvent: (tx: Executor, at: string) => Promise<string | undefined>,

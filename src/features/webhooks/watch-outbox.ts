@@ -1,11 +1,8 @@
 // Every worker looks for what is due: each second, and at once when something it was sending is done.
-import type { Kernel } from '../../kernel/kernel.ts'
 import { createCourier } from './deliver-due.ts'
-import { deleteEventsBefore } from './dispatch-repository.ts'
 import type { WebhookKernel } from './webhook-kernel.ts'
 
 const LOOK_MS = 1_000
-const KEEP_DAYS = 30
 
 /** Looks until the process is told to stop. */
 export function watchOutbox(kernel: WebhookKernel): void {
@@ -37,9 +34,3 @@ export function watchOutbox(kernel: WebhookKernel): void {
   const timer = setInterval(look, LOOK_MS).unref()
   jobs.leaving.addEventListener('abort', () => clearInterval(timer), { once: true })
 }
-
-/** A piece of the housekeeping. */
-export const forgetWebhookEvents = ({ db, clock }: Pick<Kernel, 'db' | 'clock'>) => ({
-  what: `webhook events older than ${KEEP_DAYS} days`,
-  run: () => deleteEventsBefore(db, new Date(clock.now().getTime() - KEEP_DAYS * 86_400_000).toISOString()),
-})

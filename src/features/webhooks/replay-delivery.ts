@@ -1,0 +1,7 @@
+// An event once more: under the same id, so that a receiver that has it already can tell.
+import type { Kernel } from '../../kernel/kernel.ts'
+import { eventOf } from './delivery-repository.ts'
+import { type Queued, queueDelivery } from './queue-delivery.ts'
+
+export const replayDelivery = (kernel: Kernel, webhookId: string, deliveryId: string): Promise<Queued> =>
+  queueDelivery(kernel, webhookId, tx => eventOf(tx, webhookId, deliveryId))

@@ -1,0 +1,14 @@
+// An event that nothing caused, for one webhook alone: does it arrive?
+import { newId } from '../../kernel/ids.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { insertEvent } from './delivery-repository.ts'
+import { TEST_EVENT } from './event-types.ts'
+import { type Queued, queueDelivery } from './queue-delivery.ts'
+
+export const testWebhook = (kernel: Kernel, webhookId: string): Promise<Queued> =>
+  queueDelivery(kernel, webhookId, async (tx, at) => {
+    const id = newId()
+    const data = JSON.stringify({ tenant_id: null, webhook_id: webhookId })
+    await insertEvent(tx, { id, type: TEST_EVENT, tenant_id: null, occurred_at: at, data })
+    return id
+  })
