@@ -6,6 +6,7 @@ import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Context } from './context.ts'
 import { apiKeyRoutes, apiKeyVerifier } from './features/api-keys/index.ts'
+import { auditLogRoutes } from './features/audit-log/index.ts'
 import { billingRoutes } from './features/billing/index.ts'
 import { catalogRoutes } from './features/catalog/index.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
@@ -18,6 +19,7 @@ import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { sessionRoutes } from './features/session/index.ts'
 import { AppError, notFound } from './kernel/errors.ts'
+import { installActing } from './kernel/http/act-as-caller.ts'
 import type { Door } from './kernel/http/authenticate.ts'
 import { authenticate } from './kernel/http/authenticate.ts'
 import { buildSerializer } from './kernel/http/compiled-once.ts'
@@ -102,6 +104,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     maxAge: 600,
   })
   installGuards(app, door)
+  installActing(app)
   await app.register(rateLimit, {
     global: config.RATE_LIMIT_PER_MINUTE > 0,
     max: config.RATE_LIMIT_PER_MINUTE || 1,
@@ -130,6 +133,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   await app.register(billingRoutes(ctx))
   await app.register(scheduledTaskRoutes(ctx))
   await app.register(deadLetterRoutes(ctx))
+  await app.register(auditLogRoutes(ctx))
   await app.register(apiKeyRoutes(ctx))
   app.addHook('onClose', apiKeys.settled)
   return app
