@@ -4,8 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { sql } from 'kysely'
+import { writingOperations } from '../test/support/audited.ts'
 import { prepareDatabases } from '../test/support/prepare-databases.ts'
-import { type SetupOptions, setup } from '../test/support/setup.ts'
+import { type Bundle, type SetupOptions, setup } from '../test/support/setup.ts'
 import { administer } from './examples/administer.ts'
 import { bill } from './examples/bill.ts'
 import { deploy } from './examples/deploy.ts'
@@ -41,6 +43,9 @@ await walk({ extend: breakIt.routes }, breakIt.walk)
 await walk({ env: { RATE_LIMIT_PER_MINUTE: '1' } }, overrun)
 rmSync(DATA_DIR, { recursive: true, force: true })
 
+const unaudited = writingOperations().filter(operation => !examples.audited.includes(operation))
+if (unaudited.length > 0) throw new Error(`without an entry in the audit log: ${unaudited.join(', ')}`)
+
 writeFileSync(join(import.meta.dirname, '../docs/examples.json'), asText(examples))
 process.stdout.write(
   `${Object.keys(examples.operations).length} operations, ${Object.keys(examples.problems).length} problems\n`,
@@ -51,8 +56,15 @@ async function walk(options: SetupOptions, steps: (told: Teller) => Promise<unkn
   const ends: (() => unknown)[] = []
   const context = { after: (end: () => unknown) => void ends.push(end) } as unknown as TestContext
   try {
-    await steps(teller(await setup(context, options), examples))
+    const bundle = await setup(context, options)
+    await steps(teller(bundle, examples))
+    await keepAudited(bundle)
   } finally {
     for (const end of ends) await end()
   }
+}
+
+async function keepAudited({ ctx }: Bundle): Promise<void> {
+  const { rows } = await sql<{ operation: string }>`select distinct operation from audit_log`.execute(ctx.db)
+  examples.audited = [...new Set([...examples.audited, ...rows.map(row => row.operation)])]
 }

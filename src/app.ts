@@ -7,6 +7,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Context } from './context.ts'
 import { apiKeyRoutes, apiKeyVerifier } from './features/api-keys/index.ts'
+import { auditLogRoutes } from './features/audit-log/index.ts'
 import { billingRoutes } from './features/billing/index.ts'
 import { catalogRoutes } from './features/catalog/index.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
@@ -23,6 +24,7 @@ import { sessionRoutes } from './features/session/index.ts'
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
 import { AppError, notFound } from './kernel/errors.ts'
+import { installActing } from './kernel/http/act-as-caller.ts'
 import type { Door } from './kernel/http/authenticate.ts'
 import { authenticate } from './kernel/http/authenticate.ts'
 import { buildSerializer } from './kernel/http/compiled-once.ts'
@@ -107,6 +109,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     maxAge: 600,
   })
   installGuards(app, door)
+  installActing(app)
   await app.register(rateLimit, {
     global: config.RATE_LIMIT_PER_MINUTE > 0,
     max: config.RATE_LIMIT_PER_MINUTE || 1,
@@ -141,6 +144,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     webhookRoutes(ctx),
     secretRoutes(ctx),
     storageBackendRoutes(ctx),
+    auditLogRoutes(ctx),
   ]
   // Added to the app itself instead of registered: none needs a scope of its own, and thirty scopes slow every start.
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()

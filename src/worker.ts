@@ -1,5 +1,6 @@
 // Which queue runs which handler, and the cron table (UTC).
 import type { Context } from './context.ts'
+import { auditSeal } from './features/audit-log/index.ts'
 import {
   billingHandlers,
   billingHistory,
@@ -33,6 +34,7 @@ const tasksOf = (ctx: Context): Task[] => [
   metering(ctx), //  hourly at :40  metering
   billingHistory(ctx), //  daily at 02:23 cloud_billing
   sagaRescue(ctx), //  every minute   cloud_sync_fast
+  auditSeal(ctx), //  every minute   metering
   rollOverPeriods(ctx), //  monthly        metering
   housekeeping(ctx, [forgetIdempotencyKeys(ctx), forgetWebhookEvents(ctx)]), //  daily at 03:41 metering
 ]

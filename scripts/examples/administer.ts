@@ -1,4 +1,4 @@
-// Tasks are paused and resumed, API keys made, rotated and revoked; and what a request can get wrong by itself.
+// Tasks are paused and resumed, API keys made, rotated and revoked, the audit log read; and what a request can get wrong by itself.
 import { sql } from 'kysely'
 import type { Teller } from './recorder.ts'
 
@@ -11,7 +11,15 @@ export async function administer(told: Teller): Promise<void> {
   await tell(200, 'GET', `${tasks}/drift_detection`)
   await keys(told)
   await secrets(told)
+  await log(told)
   await requests(told)
+}
+
+async function log({ tell }: Teller): Promise<void> {
+  const base = '/api/v1/admin/audit_log'
+  const { body } = await tell(200, 'GET', `${base}?operation=transitionDeployment`)
+  await tell(200, 'GET', `${base}/${body.data[0].id}`)
+  await tell(200, 'GET', `${base}/verify`)
 }
 
 async function keys({ tell }: Teller): Promise<void> {

@@ -28,6 +28,8 @@ export async function deploy(told: Teller): Promise<Shop> {
   await tell('already_subscribed', 'POST', `${path}/subscribe`, { body: subscription })
   await tell(200, 'PATCH', path, { body: { display_name: 'The shop' } })
   await tell(200, 'POST', `${path}/change-plan-version`, { body: { plan_code: 'growth', preview: true } })
+  for (const plan_code of ['growth', 'starter'])
+    await call('POST', `${path}/change-plan-version`, { body: { plan_code } })
   await tell(200, 'GET', base)
 
   const { body: run } = await tell(202, 'POST', `${path}/provision`, { body: droplet })

@@ -24,7 +24,7 @@ export interface Teller extends Bundle {
   tell: Tell
 }
 
-export const emptyExamples = (): Examples => ({ operations: {}, problems: {} })
+export const emptyExamples = (): Examples => ({ operations: {}, problems: {}, audited: [] })
 
 export function teller(bundle: Bundle, examples: Examples): Teller {
   const tell: Tell = async (expected, method, path, options = {}) => {
@@ -84,8 +84,9 @@ const firstLines = (csv: string) =>
     .trimEnd()
 
 /** The file, in an order that does not depend on the walk's. */
-export function asText({ operations, problems }: Examples): string {
+export function asText({ operations, problems, audited }: Examples): string {
   const inOrder = (object: object) =>
     Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)))
-  return `${JSON.stringify({ operations: inOrder(operations), problems: inOrder(problems) }, null, 2)}\n`
+  const file = { operations: inOrder(operations), problems: inOrder(problems), audited: [...audited].sort() }
+  return `${JSON.stringify(file, null, 2)}\n`
 }

@@ -12,7 +12,7 @@ interface Catalog {
 
 const base = '/api/v1/catalog'
 
-export async function sell({ tell }: Teller): Promise<void> {
+export async function sell({ tell, call }: Teller): Promise<void> {
   const file = join(import.meta.dirname, '../../examples/catalog.yaml')
   const { plans, addons, resource_prices: prices } = parse(readFileSync(file, 'utf8')) as Catalog
 
@@ -26,6 +26,7 @@ export async function sell({ tell }: Teller): Promise<void> {
   await tell('plan_code_taken', 'POST', `${base}/plans`, { body: { code, name } })
   await tell(200, 'GET', `${base}/plans`)
   await tell(200, 'GET', starter)
+  await call('PATCH', starter, { body: { name: 'Beginner' } })
   await tell(200, 'PATCH', starter, { body: { name: 'Starter' } })
   await tell(201, 'POST', `${starter}/versions`, { body: version })
   await tell(200, 'PUT', `${starter}/versions/2`, { body: { ...version, base_price_cents: 2100 } })

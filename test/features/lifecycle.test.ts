@@ -6,6 +6,7 @@ import {
   isOver,
   mayMove,
   STATES,
+  statesBefore,
 } from '../../src/features/deployments/lifecycle.ts'
 import { SUBSCRIPTION_AFTER, subscriptionAfter } from '../../src/features/deployments/subscription-after.ts'
 import { monthOf } from '../../src/features/subscriptions/period.ts'
@@ -26,6 +27,17 @@ test('of all pairs of states exactly those of the contract are moves', () => {
   for (const from of STATES) {
     for (const to of STATES) assert.equal(mayMove(from, to), contract[from]?.includes(to), `${from} → ${to}`)
   }
+})
+
+test('the states before one are those that have a move to it', () => {
+  for (const to of STATES)
+    assert.deepEqual(
+      statesBefore(to),
+      STATES.filter(from => contract[from]?.includes(to)),
+      to,
+    )
+  assert.deepEqual(statesBefore('archived'), ['cancelled'])
+  assert.deepEqual(statesBefore('trial'), [])
 })
 
 test('no state may move to itself, and nothing leads into trial', () => {

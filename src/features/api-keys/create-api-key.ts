@@ -1,5 +1,6 @@
 // Makes a key for a user: the one moment its value is known.
 import type { Executor } from '../../kernel/db/tables.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
 import { forbidden, invalid } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -41,7 +42,7 @@ export function createApiKey(
     ])
   }
   const now = clock.now()
-  return insertNewKey(db, {
+  const unborn = {
     user_id: userId,
     ...rights,
     description: description ?? null,
@@ -49,7 +50,8 @@ export function createApiKey(
     created_at: now.toISOString(),
     created_by: caller.sub,
     expires_at: checkedExpiry(expires_at, now),
-  })
+  }
+  return transaction(db, tx => insertNewKey(tx, unborn))
 }
 
 export function refuseKeysFromKeys(caller: Caller): void {

@@ -1,4 +1,5 @@
 // A revoked key is refused from the next request on. It may be said twice; the first time counts.
+import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -12,5 +13,5 @@ export async function revokeApiKey(
   reason: string | null,
 ): Promise<void> {
   const revocation = { at: clock.now().toISOString(), by: caller.sub, reason }
-  if (!(await revokeKey(db, userId, keyId, revocation))) throw notFound()
+  if (!(await transaction(db, tx => revokeKey(tx, userId, keyId, revocation)))) throw notFound()
 }

@@ -1,4 +1,6 @@
 // An operator asks for an invoice to be pushed now: also one that finance has been told of already.
+
+import { recordAct } from '../../kernel/audit-entry.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
 import type { FinanceKernel } from './finance-kernel.ts'
@@ -22,6 +24,7 @@ export function orderPush(kernel: FinanceKernel, id: string): Promise<InvoiceRow
     // Marked with the invoice, so that a job that is lost is made up for like any other push.
     await forgetPushed(tx, id)
     await requestPush(tx, kernel, id)
+    await recordAct(tx, { subjectType: 'cloud_invoices', subjectId: id })
     return (await findInvoice(tx, id))!
   })
 }

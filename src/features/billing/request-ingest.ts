@@ -1,5 +1,7 @@
 // An operator asks for an invoice to be fetched again. A file that has not changed changes nothing but the lines that had
 // no match.
+
+import { recordAct } from '../../kernel/audit-entry.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
 import type { BillingKernel } from './billing-kernel.ts'
@@ -13,6 +15,7 @@ export function requestIngest(kernel: BillingKernel, id: string): Promise<Invoic
     if (!invoice) throw notFound()
     if ((await sendIngest(kernel, tx, id)) === null)
       throw conflict('already_running', 'This invoice is queued or being fetched already.')
+    await recordAct(tx, { subjectType: 'cloud_invoices', subjectId: id })
     return invoice
   })
 }

@@ -1,4 +1,5 @@
 // An addon may change; what was attached to a subscription before keeps the price and quantity it had.
+import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { findAddons, updateAddon } from './addon-repository.ts'
@@ -10,10 +11,11 @@ export async function changeAddon(
   code: string,
   changes: Partial<Omit<AddonTerms, 'code'>>,
 ): Promise<AddonRow> {
+  const values = { ...changes, updated_at: clock.now().toISOString() }
   const addon =
     Object.keys(changes).length === 0
       ? (await findAddons(db, [code]))[0]
-      : await updateAddon(db, code, { ...changes, updated_at: clock.now().toISOString() })
+      : await transaction(db, tx => updateAddon(tx, code, values))
   if (!addon) throw notFound()
   return addon
 }

@@ -1,5 +1,6 @@
 // A new addon. The constraint decides who was first with a code.
 import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -15,7 +16,7 @@ export async function createAddon(
   const at = clock.now().toISOString()
   const addon = { id: newId(), name: name ?? terms.code, ...terms, created_at: at, updated_at: at }
   try {
-    await insertAddon(db, addon)
+    await transaction(db, tx => insertAddon(tx, addon))
   } catch (error) {
     if (violatedConstraint(error) !== 'addons_code') throw error
     throw conflict('addon_code_taken', `There is an addon ${terms.code} already.`, { cause: error })

@@ -1,5 +1,6 @@
 // A plan is a code and a name; what it costs is its versions'. The constraint decides who was first with a code.
 import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -12,7 +13,7 @@ export async function createPlan(
 ): Promise<PlanRow> {
   const plan = { id: newId(), code, name, last_version: 0, created_at: clock.now().toISOString() }
   try {
-    await insertPlan(db, plan)
+    await transaction(db, tx => insertPlan(tx, plan))
   } catch (error) {
     if (violatedConstraint(error) !== 'plans_code') throw error
     throw conflict('plan_code_taken', `There is a plan ${code} already.`, { cause: error })

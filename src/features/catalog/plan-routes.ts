@@ -1,5 +1,6 @@
 // /api/v1/catalog/plans
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { jsonPage } from '../../kernel/http/json-text.ts'
 import { cursorOf, PageQuery } from '../../kernel/http/pagination.ts'
@@ -99,7 +100,8 @@ export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async request => {
         const { code } = request.params
         const { name } = request.body
-        if (name !== undefined && !(await renamePlanRow(kernel.db, code, name))) throw notFound()
+        const rename = (to: string) => transaction(kernel.db, tx => renamePlanRow(tx, code, to))
+        if (name !== undefined && !(await rename(name))) throw notFound()
         return find(code)
       },
     )

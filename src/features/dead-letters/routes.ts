@@ -1,11 +1,11 @@
 // /api/v1/admin/dead_letters: jobs that failed for good, and the way back for them.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { notFound } from '../../kernel/errors.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Id, Many, NoBody, Nullable, Query, Time } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { listDeadLetters } from './repository.ts'
+import { retryDeadLetter } from './retry-dead-letter.ts'
 
 const config = { guard: 'platform_admin' } as const
 const tags = ['Administration']
@@ -67,7 +67,7 @@ export function deadLetterRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        if (!(await kernel.jobs.retryDeadLetter(request.params.id))) throw notFound()
+        await retryDeadLetter(kernel, request.params.id)
         return reply.code(204).send(null)
       },
     )

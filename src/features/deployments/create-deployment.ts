@@ -6,6 +6,7 @@ import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { FIRST_STATE } from './lifecycle.ts'
 import { insertDeployment } from './repository.ts'
+import type { CloudDeploymentRow } from './tables.ts'
 
 export interface NewDeployment {
   slug: string
@@ -17,16 +18,14 @@ export interface NewDeployment {
   template_version?: string | null
 }
 
-/** The id of the new deployment, and the deployment as JSON text. */
 export async function createDeployment(
   { engine, clock }: Kernel,
   caller: Caller,
   input: NewDeployment,
-): Promise<{ id: string; json: string }> {
+): Promise<CloudDeploymentRow> {
   const now = clock.now().toISOString()
-  const id = newId()
-  const row = {
-    id,
+  const row: CloudDeploymentRow = {
+    id: newId(),
     tenant_id: tenantFor(caller, input.tenant_id),
     slug: input.slug,
     display_name: input.display_name ?? input.slug,
@@ -40,11 +39,12 @@ export async function createDeployment(
     updated_at: now,
   }
   try {
-    return { id, json: await insertDeployment(engine, row) }
+    await insertDeployment(engine, row)
   } catch (error) {
     if (violatedConstraint(error) !== 'cloud_deployments_slug') throw error
     throw conflict('slug_taken', `The tenant has a deployment with the slug ${input.slug} already.`)
   }
+  return row
 }
 
 function tenantFor(caller: Caller, named: string | undefined): string {

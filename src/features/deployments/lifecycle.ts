@@ -22,5 +22,9 @@ export const allowedTransitions = (from: DeploymentState): readonly DeploymentSt
 export const mayMove = (from: DeploymentState, to: DeploymentState): boolean =>
   allowedTransitions(from).includes(to)
 
+/** The states that have a move to this one. */
+export const statesBefore = (to: DeploymentState): DeploymentState[] =>
+  STATES.filter(from => mayMove(from, to))
+
 /** A deployment in these states takes no new subscription. */
 export const isOver = (state: DeploymentState): boolean => state === 'cancelled' || state === 'archived'

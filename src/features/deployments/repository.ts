@@ -1,17 +1,20 @@
 // SQL of deployments. The database makes the JSON, and what belongs together is one statement.
-import { sql } from 'kysely'
+import { actingText } from '../../kernel/acting.ts'
+import { auditedInsert } from '../../kernel/audit-entry.ts'
 import type { Engine } from '../../kernel/db/engine.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
-import { SUBSCRIPTION_JSON } from '../subscriptions/index.ts'
+import { SUBSCRIPTION_JSON, type SubscriptionStatus } from '../subscriptions/index.ts'
 import type { DeploymentState } from './lifecycle.ts'
 import type { CloudDeploymentEventRow, CloudDeploymentRow } from './tables.ts'
 
-const DEPLOYMENT_JSON = `json_build_object(
-  'id', d.id, 'tenant_id', d.tenant_id, 'slug', d.slug, 'display_name', d.display_name, 'region', d.region,
-  'state', d.state, 'llm_mode', d.llm_mode, 'billing_action_suspended', d.billing_action_suspended,
-  'template_code', d.template_code, 'template_version', d.template_version,
-  'created_at', iso8601(d.created_at), 'updated_at', iso8601(d.updated_at))::text`
+/** The row `d` as JSON text. */
+const jsonOf = (d: string) => `json_build_object(
+  'id', ${d}.id, 'tenant_id', ${d}.tenant_id, 'slug', ${d}.slug, 'display_name', ${d}.display_name, 'region', ${d}.region,
+  'state', ${d}.state, 'llm_mode', ${d}.llm_mode, 'billing_action_suspended', ${d}.billing_action_suspended,
+  'template_code', ${d}.template_code, 'template_version', ${d}.template_version,
+  'created_at', iso8601(${d}.created_at), 'updated_at', iso8601(${d}.updated_at))::text`
+const DEPLOYMENT_JSON = jsonOf('d')
 
 const EVENT_JSON = `json_build_object(
   'id', e.id, 'deployment_id', e.deployment_id, 'from_state', e.from_state, 'to_state', e.to_state, 'actor', e.actor,
@@ -38,16 +41,11 @@ const COLUMNS = [
 
 const INSERT = {
   name: 'deployment_insert',
-  text: `insert into cloud_deployments as d (${COLUMNS.join(', ')}) values (${COLUMNS.map((_, i) => `$${i + 1}`).join(', ')}) returning ${DEPLOYMENT_JSON} as json`,
+  text: auditedInsert('cloud_deployments', COLUMNS, 'updated_at'),
 }
 
-/** The new row, as JSON text. */
-export async function insertDeployment(engine: Engine, row: CloudDeploymentRow): Promise<string> {
-  const rows = await engine.read<{ json: string }>(
-    INSERT,
-    COLUMNS.map(column => row[column]),
-  )
-  return rows[0]!.json
+export async function insertDeployment(engine: Engine, row: CloudDeploymentRow): Promise<void> {
+  await engine.read(INSERT, [actingText(), ...COLUMNS.map(column => row[column])])
 }
 
 export interface DeploymentParts {
@@ -74,41 +72,34 @@ export async function showDeployment(
   return (await engine.read<DeploymentParts>(SHOW, [id, tenantOf(scope)]))[0]
 }
 
-const STATE = {
-  name: 'deployment_state',
-  text: `select d.state from cloud_deployments d where d.id = $1::uuid and ${inScope(2)}`,
+export type Move = Omit<CloudDeploymentEventRow, 'from_state'> & {
+  /** The states that the deployment may leave by this move. */
+  from_states: readonly DeploymentState[]
+  /** What its subscription becomes; null leaves it alone. */
+  follow: SubscriptionStatus | null
 }
 
-export async function stateOf(
-  engine: Engine,
-  scope: Scope,
-  id: string,
-): Promise<DeploymentState | undefined> {
-  return (await engine.read<{ state: DeploymentState }>(STATE, [id, tenantOf(scope)]))[0]?.state
+export interface Moved {
+  /** Where it was; null when there is no such deployment. */
+  from_state: DeploymentState | null
+  /** As it is now, as JSON text; null when it did not move. */
+  deployment: string | null
 }
 
-/** Guarded by the state it is to leave: no row means that the race was lost, and then there is no event either. */
-export async function moveDeployment(
-  tx: Executor,
-  scope: Scope,
-  event: CloudDeploymentEventRow,
-): Promise<{ deployment: string; event: string } | undefined> {
-  const { id, deployment_id, from_state, to_state, actor, actor_role, reason, created_at } = event
-  const { rows } = await sql<{ deployment: string; event: string }>`
-    with moved as (
-      update cloud_deployments set state = ${to_state}, updated_at = ${created_at}
-      where id = ${deployment_id} and state = ${from_state}
-        and (${tenantOf(scope)}::text is null or tenant_id = ${tenantOf(scope)}::text)
-      returning *
-    ), logged as (
-      insert into cloud_deployment_events as e (id, deployment_id, from_state, to_state, actor, actor_role, reason, created_at)
-      select ${id}, id, ${from_state}, ${to_state}, ${actor}, ${actor_role}, ${reason}, ${created_at}::timestamptz from moved
-      returning ${sql.raw(EVENT_JSON)}::text as json
-    )
-    select ${sql.raw(DEPLOYMENT_JSON)} as deployment, (select json from logged) as event from moved d`.execute(
-    tx,
-  )
-  return rows[0]
+// The database's function is the transaction: one round trip instead of five.
+const MOVE = {
+  name: 'deployment_move',
+  text: `select m.from_state, case when (m.d).id is not null then ${jsonOf('(m.d)')} end as deployment
+    from move_deployment($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) m`,
+}
+
+/** Read, and written only if it is still where it was read: a move that came in between wins, and this one does nothing. */
+export async function moveDeployment(engine: Engine, scope: Scope, move: Move): Promise<Moved> {
+  const { id, deployment_id, from_states, to_state, follow, actor, actor_role, reason, created_at } = move
+  const values = [deployment_id, tenantOf(scope), from_states, to_state, follow]
+  const event = [id, actor, actor_role, reason, created_at]
+  const rows = await engine.read<Moved>(MOVE, [actingText(), ...values, ...event])
+  return rows[0]!
 }
 
 export type DeploymentChanges = Partial<

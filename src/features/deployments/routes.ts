@@ -76,9 +76,8 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const { id, json } = await createDeployment(kernel, callerOf(request), request.body)
-        reply.code(201).header('location', `${base}/${id}`)
-        return jsonText(reply, `{"data":${json}}`)
+        const data = await createDeployment(kernel, callerOf(request), request.body)
+        return reply.code(201).header('location', `${base}/${data.id}`).send({ data })
       },
     )
 

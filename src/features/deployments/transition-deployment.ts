@@ -1,13 +1,12 @@
 // A move between states: validated against the map, written only if the deployment is still where it was read, with
 // its event and what follows for the subscription in the same transaction.
-import { transaction } from '../../kernel/db/transaction.ts'
+import { untilDone } from '../../kernel/db/transaction.ts'
 import { AppError, conflict, notFound } from '../../kernel/errors.ts'
 import { actingRole, type Caller, scopeOf } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { followDeployment } from '../subscriptions/index.ts'
-import { allowedTransitions, type DeploymentState, mayMove } from './lifecycle.ts'
-import { moveDeployment, stateOf } from './repository.ts'
+import { allowedTransitions, type DeploymentState, statesBefore } from './lifecycle.ts'
+import { moveDeployment } from './repository.ts'
 import { subscriptionAfter } from './subscription-after.ts'
 
 export interface Transition {
@@ -17,39 +16,33 @@ export interface Transition {
 
 /** The moved deployment and the event, as JSON text. */
 export async function transitionDeployment(
-  { engine, db, clock }: Kernel,
+  { engine, clock }: Kernel,
   caller: Caller,
   id: string,
   { state: to, reason = null }: Transition,
 ): Promise<{ deployment: string; event: string }> {
-  const scope = scopeOf(caller)
-  const from = await stateOf(engine, scope, id)
-  if (!from) throw notFound()
-  if (!mayMove(from, to)) throw invalidTransition(from, to)
-  const created_at = clock.now().toISOString()
   const event = {
     id: newId(),
     deployment_id: id,
-    from_state: from,
     to_state: to,
     actor: caller.sub,
     actor_role: actingRole(caller),
     reason,
-    created_at,
+    created_at: clock.now().toISOString(),
   }
-  const follow = subscriptionAfter(to)
-  return transaction(db, async tx => {
-    const moved = await moveDeployment(tx, scope, event)
-    if (!moved) {
-      throw conflict(
-        'state_changed',
-        `The deployment left ${from} while this move was being made. Look again.`,
-      )
-    }
-    // A statement of its own: it must see a subscription that was being made while the move waited for it.
-    if (follow) await followDeployment(tx, id, follow, created_at)
-    return moved
-  })
+  const from_states = statesBefore(to)
+  const { from_state, deployment } = await untilDone(() =>
+    moveDeployment(engine, scopeOf(caller), { ...event, from_states, follow: subscriptionAfter(to) }),
+  )
+  if (from_state === null) throw notFound()
+  if (!from_states.includes(from_state)) throw invalidTransition(from_state, to)
+  if (deployment === null) {
+    throw conflict(
+      'state_changed',
+      `The deployment left ${from_state} while this move was being made. Look again.`,
+    )
+  }
+  return { deployment, event: JSON.stringify({ ...event, from_state }) }
 }
 
 function invalidTransition(from: DeploymentState, to: DeploymentState): AppError {

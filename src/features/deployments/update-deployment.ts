@@ -1,4 +1,5 @@
 // Changes of what a deployment is called and made from. The billing override is a platform_admin's.
+import { transaction } from '../../kernel/db/transaction.ts'
 import { forbidden, notFound } from '../../kernel/errors.ts'
 import { type Caller, scopeOf } from '../../kernel/http/caller.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -14,7 +15,8 @@ export async function updateDeployment(
   if (changes.billing_action_suspended !== undefined && !caller.platformAdmin) {
     throw forbidden('billing_action_suspended is for a platform_admin.')
   }
-  const row = await update(db, scopeOf(caller), id, { ...changes, updated_at: clock.now().toISOString() })
+  const values = { ...changes, updated_at: clock.now().toISOString() }
+  const row = await transaction(db, tx => update(tx, scopeOf(caller), id, values))
   if (!row) throw notFound()
   return row
 }

@@ -1,5 +1,6 @@
 // A rule that says which drift does not matter. It holds from the next sweep on, until it expires or is deleted.
 import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -36,7 +37,7 @@ export async function createIgnoreRule(
     created_at: now.toISOString(),
   }
   try {
-    await insertRule(db, row)
+    await transaction(db, tx => insertRule(tx, row))
   } catch (error) {
     if (violatedConstraint(error) !== 'drift_ignore_rules_resource_id_fkey') throw error
     throw invalid('The body is not acceptable.', [

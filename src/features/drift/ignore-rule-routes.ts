@@ -1,6 +1,7 @@
 // /api/v1/drift/ignore-rules, for a platform_admin.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
@@ -98,7 +99,8 @@ export function ignoreRuleRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        if (!(await deleteRule(db, request.params.id))) throw notFound()
+        const { id } = request.params
+        if (!(await transaction(db, tx => deleteRule(tx, id)))) throw notFound()
         return reply.code(204).send(null)
       },
     )

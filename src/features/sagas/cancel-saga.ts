@@ -1,5 +1,6 @@
 // A cancel is a request: the runner looks at it between two steps, and turns back. After the last step it has come too
 // late, and the run completes. A run that is turning back already is on its way to what was asked.
+import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { requestCancel, showRun, statusOf } from './repository.ts'
@@ -7,7 +8,8 @@ import { hasEnded } from './run-states.ts'
 
 /** The run as JSON text. */
 export async function cancelSaga({ db, log }: Kernel, id: string, by: string): Promise<string> {
-  if (await requestCancel(db, id, by)) log.info({ saga_id: id, by }, 'saga cancel requested')
+  if (await transaction(db, tx => requestCancel(tx, id, by)))
+    log.info({ saga_id: id, by }, 'saga cancel requested')
   else {
     const status = await statusOf(db, id)
     if (!status) throw notFound()

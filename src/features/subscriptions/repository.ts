@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { PlanItem } from '../catalog/index.ts'
 import type { Period } from './period.ts'
-import type { SubscriptionAddonRow, SubscriptionRow, SubscriptionStatus } from './tables.ts'
+import type { SubscriptionAddonRow, SubscriptionRow } from './tables.ts'
 
 /** A subscription (s) with its version (v) and plan (p), as JSON text. */
 export const SUBSCRIPTION_JSON = `json_build_object(
@@ -15,21 +15,6 @@ export const SUBSCRIPTION_JSON = `json_build_object(
   'addons', (select coalesce(json_agg(json_build_object('code', a.code, 'resource_kind', a.resource_kind, 'qty', a.qty,
       'price_cents', a.price_cents, 'currency', a.currency, 'quantity', a.quantity) order by a.code), '[]')
     from subscription_addons a where a.subscription_id = s.id))::text`
-
-/** The subscription takes the status of its deployment's move; one that is cancelled stays so. */
-export async function followDeployment(
-  tx: Executor,
-  deploymentId: string,
-  status: SubscriptionStatus,
-  at: string,
-): Promise<void> {
-  await tx
-    .updateTable('subscriptions')
-    .set({ status, updated_at: at })
-    .where('deployment_id', '=', deploymentId)
-    .where('status', 'not in', ['cancelled', status])
-    .execute()
-}
 
 export async function insertSubscription(
   tx: Executor,

@@ -1,8 +1,9 @@
 // PostgreSQL through node-postgres.
-import { Kysely, PostgresDialect } from 'kysely'
+import { Kysely } from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { within } from '../deadline.ts'
+import { ActingPostgresDialect } from './acting-dialect.ts'
 import { parsers } from './column-values.ts'
 import type { Engine, Session } from './engine.ts'
 import { PreparingClient } from './preparing-client.ts'
@@ -40,7 +41,7 @@ export function openPostgres({ url, poolSize, log }: PostgresOptions): Engine {
 
   return {
     kind: 'postgres',
-    db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }),
+    db: new Kysely<Tables>({ dialect: new ActingPostgresDialect({ pool }) }),
     read: async (statement, values) => (await pool.query({ ...statement, values })).rows,
     session: async work => {
       const client = await pool.connect()

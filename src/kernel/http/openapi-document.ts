@@ -43,6 +43,8 @@ interface Document {
 export interface Examples {
   operations: Record<string, { body?: unknown; answer?: Record<string, unknown> }>
   problems: Record<string, { status: number; detail: string }>
+  /** Operations whose requests were found in the audit log. */
+  audited: string[]
 }
 
 const FILE = join(import.meta.dirname, '../../../docs/examples.json')

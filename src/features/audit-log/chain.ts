@@ -1,0 +1,56 @@
+// The chain of the audit log: each entry's hash is made of the hash before it and of the entry's text, so that nothing
+// can be changed, taken out or put in without every later hash being another. Pure.
+import { createHash } from 'node:crypto'
+
+/** The last link of what has been chained so far; what is noted elsewhere proves that nothing was cut off behind it. */
+export interface Link {
+  seq: number
+  hash: string
+}
+
+/** Before the first entry. */
+export const BEGINNING: Link = { seq: 0, hash: '0'.repeat(64) }
+
+export const linkAfter = ({ seq, hash }: Link, text: string): Link => ({
+  seq: seq + 1,
+  hash: createHash('sha256').update(`${hash}\n${text}`).digest('hex'),
+})
+
+/** A link as it is stored, with the text of its entry as that is now; null: the entry is gone. */
+export interface StoredLink extends Link {
+  text: string | null
+}
+
+export interface Break {
+  broken_at: number
+  reason: string
+}
+
+/** Goes along the next stored links: to the last of them, or to where they do not hold. There should be some. */
+export function follow(before: Link, stored: StoredLink[]): { last: Link; broken?: Break } {
+  let last = before
+  if (stored.length === 0) return { last, broken: missing(last.seq + 1) }
+  for (const { seq, hash, text } of stored) {
+    if (seq !== last.seq + 1) return { last, broken: missing(last.seq + 1) }
+    if (text === null) return { last, broken: { broken_at: seq, reason: 'the entry is missing' } }
+    const link = linkAfter(last, text)
+    if (link.hash !== hash)
+      return { last, broken: { broken_at: seq, reason: 'the entry or the link before it was changed' } }
+    last = link
+  }
+  return { last }
+}
+
+/** `SEQ:HASH`, as a head is noted. */
+export function headOf(noted: string): Link {
+  const [seq, hash] = noted.split(':') as [string, string]
+  return { seq: Number(seq), hash }
+}
+
+/** Why the link that stands in the place of a noted one is not that one; undefined when it is. */
+export function unlike(noted: Link, standing: Link | undefined): Break | undefined {
+  const reason = standing ? 'the link is not the one that was noted' : 'the chain ends before the noted link'
+  return standing?.hash === noted.hash ? undefined : { broken_at: noted.seq, reason }
+}
+
+const missing = (seq: number): Break => ({ broken_at: seq, reason: 'the link is missing' })

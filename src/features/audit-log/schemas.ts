@@ -1,0 +1,66 @@
+// The API's words for the audit log.
+import { Type } from 'typebox'
+import { PageQuery } from '../../kernel/http/pagination.ts'
+import { ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { ACTIONS } from './tables.ts'
+
+const Name = Type.String({ minLength: 1, maxLength: 255 })
+const Fields = (description: string) => Nullable(Type.Object({}, { additionalProperties: true, description }))
+const Seq = Type.Integer({ description: 'Its place in the chain, from 1 on.' })
+const Hash = Type.String({ description: 'SHA-256 of the hash before it and of the entry, in hex.' })
+
+export const IdParams = Type.Object({ id: Id })
+
+export const EntriesQuery = Query({
+  ...PageQuery,
+  actor: Type.Optional(ExternalId),
+  operation: Type.Optional(
+    Type.String({ ...Name, description: 'An operation of this description, such as `createDeployment`.' }),
+  ),
+  subject_type: Type.Optional(Name),
+  subject_id: Type.Optional(Name),
+  tenant_id: Type.Optional(Type.String({ ...ExternalId, description: 'The subject’s, not the actor’s.' })),
+  request_id: Type.Optional(Type.String({ ...Name, description: 'What the answer’s `X-Request-Id` said.' })),
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'From this moment on.' })),
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'Before this moment.' })),
+})
+
+export const VerifyQuery = Query({
+  head: Type.Optional(
+    Type.String({
+      pattern: '^[1-9][0-9]{0,14}:[0-9a-f]{64}$',
+      description: 'A head that was noted earlier, as `SEQ:HASH`: it must still stand in its place.',
+    }),
+  ),
+})
+
+export const AuditEntry = Type.Object({
+  id: Id,
+  at: Time,
+  actor: Type.String({ description: 'The caller’s `sub`.' }),
+  actor_role: Nullable(Type.String()),
+  actor_tenant_id: Nullable(Type.String()),
+  request_id: Type.String(),
+  operation: Type.String({ description: 'The `operationId` of the request.' }),
+  subject_type: Type.String({ description: 'The table that was written, or what else was acted on.' }),
+  subject_id: Type.String({ description: 'Keys of several parts are joined by `/`.' }),
+  tenant_id: Nullable(Type.String({ description: 'Whose the subject is, where that is on record with it.' })),
+  action: Type.Enum([...ACTIONS]),
+  before: Fields('What was there; of an update, only what changed. Secrets are left out.'),
+  after: Fields('What is there now; of an update, only what changed. Secrets are left out.'),
+  seq: Nullable(Seq),
+  hash: Nullable(Hash),
+})
+
+export const ChainVerdict = Type.Object({
+  intact: Type.Boolean(),
+  entries: Type.Integer({ description: 'How many were found as they were written.' }),
+  head: Nullable(
+    Type.Object(
+      { seq: Seq, hash: Hash },
+      { description: 'Note it elsewhere: it proves what came before it.' },
+    ),
+  ),
+  broken_at: Nullable(Type.Integer({ description: 'The first link that does not hold.' })),
+  reason: Nullable(Type.String()),
+})

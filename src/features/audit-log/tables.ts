@@ -1,0 +1,33 @@
+// Rows of the audit log and of its chain. The entries themselves are written by the
+// database: see migrations/0016_audit_log.sql.
+
+export const ACTIONS = ['created', 'updated', 'deleted', 'requested'] as const
+
+export interface AuditLogRow {
+  id: string
+  at: string
+  actor: string
+  actor_role: string | null
+  actor_tenant_id: string | null
+  request_id: string
+  operation: string
+  subject_type: string
+  subject_id: string
+  tenant_id: string | null
+  action: (typeof ACTIONS)[number]
+  before: Record<string, unknown> | null
+  after: Record<string, unknown> | null
+}
+
+export interface AuditSealRow {
+  seq: number
+  entry_id: string
+  hash: string
+}
+
+declare module '../../kernel/db/tables.ts' {
+  interface Tables {
+    audit_log: AuditLogRow
+    audit_seals: AuditSealRow
+  }
+}

@@ -1,0 +1,32 @@
+// On whose behalf the code runs: the caller of the request that is being answered, or nobody. Every transaction that is
+// begun on a caller's behalf carries this into the database, where the audit log's triggers read it.
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+export interface Acting {
+  actor: string
+  role: string | null
+  tenant_id: string | null
+  request_id: string
+  /** The operation's name in the API's description. */
+  operation: string
+}
+
+/** The setting's name; migrations/0016_audit_log.sql reads it. */
+export const ACTOR_SETTING = 'cloudops.actor'
+
+const storage = new AsyncLocalStorage<Acting | undefined>()
+
+export const actAs = <T>(acting: Acting, work: () => T): T => storage.run(acting, work)
+
+/** For work that a request set off and that is not the request's any more. */
+export const actAsNobody = <T>(work: () => T): T => storage.run(undefined, work)
+
+/** What the setting is set to; empty when nobody is acting. */
+export function actingText(): string {
+  const acting = storage.getStore()
+  return acting === undefined ? '' : JSON.stringify(acting, storable)
+}
+
+/** Roles are whatever the issuer writes, and the database takes neither NUL nor half a character. */
+const storable = (_name: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\ufffd') : value

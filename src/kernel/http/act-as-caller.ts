@@ -1,0 +1,23 @@
+// What a request writes, it writes as its caller. Entered after the body was read, because a context does not survive
+// that; requests that only read act as nobody.
+import type { FastifyInstance } from 'fastify'
+import { actAs } from '../acting.ts'
+import { actingRole, callerOf } from './caller.ts'
+
+const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+export function installActing(app: FastifyInstance): void {
+  app.addHook('preHandler', (request, _reply, done) => {
+    if (request.caller === undefined || READS.has(request.method)) return done()
+    const caller = callerOf(request)
+    const { schema, url } = request.routeOptions
+    const acting = {
+      actor: caller.sub,
+      role: actingRole(caller),
+      tenant_id: caller.tenantId,
+      request_id: request.id,
+      operation: (schema as { operationId?: string } | undefined)?.operationId ?? `${request.method} ${url}`,
+    }
+    actAs(acting, done)
+  })
+}
