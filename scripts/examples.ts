@@ -12,6 +12,7 @@ import { drift } from './examples/drift.ts'
 import { breakIt, overrun } from './examples/faults.ts'
 import { hold } from './examples/hold.ts'
 import { mirror } from './examples/mirror.ts'
+import { people } from './examples/people.ts'
 import { asText, emptyExamples, type Teller, teller } from './examples/recorder.ts'
 import { sell } from './examples/sell.ts'
 import { wait } from './examples/wait.ts'
@@ -26,6 +27,7 @@ await walk({ worker: true, provider: { actionDelayMs: 20 }, finance: {} }, async
   await drift(told, shop)
   await bill(told, shop)
   await administer(told)
+  await people(told)
 })
 await walk({ worker: true, provider: {} }, hold)
 await walk({ provider: {} }, wait)

@@ -13,10 +13,13 @@ import { deploymentRoutes } from './features/deployments/index.ts'
 import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
+import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
 import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
+import { roleRoutes } from './features/roles/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { sessionRoutes } from './features/session/index.ts'
+import { callerStandings, userRoutes } from './features/users/index.ts'
 import { AppError, notFound } from './kernel/errors.ts'
 import type { Door } from './kernel/http/authenticate.ts'
 import { authenticate } from './kernel/http/authenticate.ts'
@@ -52,7 +55,8 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const { config } = ctx
   const production = config.NODE_ENV === 'production'
   const apiKeys = apiKeyVerifier(ctx)
-  const door = doorOf(ctx, apiKeys.verify)
+  const standings = callerStandings(ctx)
+  const door = doorOf(ctx, apiKeys.verify, standings.of)
 
   const app = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
@@ -131,11 +135,18 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   await app.register(scheduledTaskRoutes(ctx))
   await app.register(deadLetterRoutes(ctx))
   await app.register(apiKeyRoutes(ctx))
+  await app.register(roleRoutes(ctx, { isPromised: isRolePromised(ctx), changed: standings.forget }))
+  await app.register(userRoutes(ctx, standings.forget))
+  await app.register(invitationRoutes(ctx, standings.forget))
   app.addHook('onClose', apiKeys.settled)
   return app
 }
 
-function doorOf({ config, clock }: Context, verifyApiKey: Door['verifyApiKey']): Door {
+function doorOf(
+  { config, clock }: Context,
+  verifyApiKey: Door['verifyApiKey'],
+  standing: Door['standing'],
+): Door {
   return {
     verifyToken: tokenVerifier({
       secrets: config.JWT_SECRET,
@@ -146,6 +157,7 @@ function doorOf({ config, clock }: Context, verifyApiKey: Door['verifyApiKey']):
       clock,
     }),
     verifyApiKey,
+    standing,
     originAllowed: originRule(config.DEV_ORIGIN, config.ALLOWED_ORIGIN_DOMAIN),
   }
 }

@@ -72,6 +72,7 @@ function trimmed(value: unknown, name = ''): unknown {
 function shownText(text: string, name: string): string {
   // The prefix is public; what follows it is the secret.
   if (name === 'api_key') return text.replace(/_[^_]+_[^_]+$/, `_${'EXAMPLE'.padEnd(43, '0')}_000000`)
+  if (text.startsWith('inv_')) return `inv_${'EXAMPLE'.padEnd(43, '0')}`
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text
 }
 

@@ -14,7 +14,9 @@ const betweenFeatures: Record<string, string[]> = {
   billing: ['inventory'],
   deployments: ['subscriptions'],
   drift: ['inventory'],
+  invitations: ['roles', 'users'],
   subscriptions: ['catalog'],
+  users: ['api-keys', 'roles'],
   provisioning: ['sagas', 'deployments', 'subscriptions', 'catalog', 'inventory', 'drift'],
 }
 
