@@ -164,7 +164,12 @@ test('nobody suspends, deletes or demotes themselves', async t => {
   const bundle = await setup(t)
   const { call, tokens } = bundle
   await addRole(bundle, 'viewer', '*:read')
-  const path = await add(bundle, 'ada', 'platform', { role: 'viewer' })
+  const eve = await tokens.admin({ sub: 'eve' })
+  const self = { id: 'ada', tenant_id: 'platform' }
+  for (const more of [{ status: 'suspended' }, { role: 'viewer' }])
+    assert.equal((await call('POST', base, { body: { ...self, ...more } })).body.code, 'own_user')
+  assert.equal((await call('POST', base, { token: eve, body: { ...self, role: 'viewer' } })).status, 201)
+  const path = `${base}/ada?tenant_id=platform`
   const elsewhere = await tokens.admin({ tenant_id: 'acme' })
   for (const token of [undefined, elsewhere]) {
     for (const [method, body] of [
@@ -182,8 +187,7 @@ test('nobody suspends, deletes or demotes themselves', async t => {
   assert.equal(changed.body.data.display_name, 'Ada')
   const namesake = await add(bundle, 'ada', 'third')
   assert.equal((await call('DELETE', namesake)).status, 204, 'another tenant’s ada is somebody else')
-  const other = await tokens.admin({ sub: 'eve' })
-  assert.equal((await call('DELETE', path, { token: other })).status, 204)
+  assert.equal((await call('DELETE', path, { token: eve })).status, 204)
 })
 
 test('the role that a user has here is held against the token’s roles, and keeps the role from being deleted', async t => {

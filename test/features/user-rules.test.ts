@@ -7,8 +7,9 @@ import { BUILT_IN, isBuiltIn, withBuiltIn } from '../../src/features/roles/built
 import { refuseBuiltIn, unknownRole } from '../../src/features/roles/given-role.ts'
 import { inOrder, isRoleName, PERMISSIONS, unionOf } from '../../src/features/roles/permissions.ts'
 import { callerStandings, MOST_REMEMBERED, REMEMBERED_MS } from '../../src/features/users/caller-standings.ts'
-import { homeTenant, isSelf, tenantsOf } from '../../src/features/users/home-tenant.ts'
+import { homeTenant, tenantsOf } from '../../src/features/users/home-tenant.ts'
 import { oneUser } from '../../src/features/users/one-user.ts'
+import { isSelf, lessens, ownUser } from '../../src/features/users/own-user.ts'
 import { standingOf } from '../../src/features/users/standing-rule.ts'
 import type { UserRow } from '../../src/features/users/tables.ts'
 import type { UsersKernel } from '../../src/features/users/users-kernel.ts'
@@ -122,6 +123,28 @@ test('a user is of its token’s tenant; a platform_admin is of the platform’s
   assert.deepEqual(
     [self('ada', 'acme'), self('ada', 'platform'), self('ada', 'other'), self('bob', 'acme')],
     [true, true, false, false],
+  )
+})
+
+test('suspending, and any other role than before, are not for oneself; the rest is', () => {
+  assert.ok(lessens({ status: 'suspended' }, null))
+  for (const [role, had] of [
+    ['viewer', null],
+    ['viewer', 'seller'],
+    [null, 'viewer'],
+  ] as const)
+    assert.ok(lessens({ role }, had))
+  assert.ok(!lessens({}, 'viewer'))
+  assert.ok(!lessens({ status: 'active', role: 'viewer' }, 'viewer'))
+  assert.ok(!lessens({ role: null }, null))
+  const { kind, code, message } = ownUser()
+  assert.deepEqual(
+    [kind, code, message],
+    [
+      'conflict',
+      'own_user',
+      'Nobody suspends or deletes themselves, or changes their own role: ask another platform_admin.',
+    ],
   )
 })
 

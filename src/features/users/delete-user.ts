@@ -3,9 +3,9 @@
 import { transaction } from '../../kernel/db/transaction.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
 import { revokeKeysOf } from '../api-keys/index.ts'
-import { ownUser, type UserName } from './change-user.ts'
-import { isSelf } from './home-tenant.ts'
+import type { UserName } from './change-user.ts'
 import { oneUser } from './one-user.ts'
+import { isSelf, ownUser } from './own-user.ts'
 import { lockUsers, removeUser } from './repository.ts'
 import type { UsersKernel } from './users-kernel.ts'
 

@@ -15,9 +15,3 @@ export function tenantsOf(
   const home = homeTenant(caller, platformTenantId)
   return caller.platformAdmin && home !== platformTenantId ? [home, platformTenantId] : [home]
 }
-
-export const isSelf = (
-  caller: Caller,
-  { user_id, tenant_id }: { user_id: string; tenant_id: string },
-  platformTenantId: string,
-): boolean => user_id === caller.sub && tenantsOf(caller, platformTenantId).includes(tenant_id)

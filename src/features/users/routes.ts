@@ -60,7 +60,7 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
         config: {
           ...config,
           idempotent: true,
-          problems: { 409: { user_exists: 'The tenant has this user.' } },
+          problems: { 409: { user_exists: 'The tenant has this user.', ...OWN } },
         },
         schema: {
           tags,
@@ -72,7 +72,7 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
         },
       },
       async (request, reply) => {
-        const user = await createUser(kernel, request.body)
+        const user = await createUser(kernel, callerOf(request), request.body)
         changed()
         const query = new URLSearchParams({ tenant_id: user.tenant_id })
         reply.code(201).header('location', `${base}/${encodeURIComponent(user.user_id)}?${query}`)
