@@ -6,7 +6,7 @@ import { hashToken, newToken } from '../../src/features/invitations/invitation-t
 import { BUILT_IN, isBuiltIn, withBuiltIn } from '../../src/features/roles/built-in.ts'
 import { refuseBuiltIn, unknownRole } from '../../src/features/roles/given-role.ts'
 import { inOrder, isRoleName, PERMISSIONS, unionOf } from '../../src/features/roles/permissions.ts'
-import { callerStandings, MOST_REMEMBERED, REMEMBERED_MS } from '../../src/features/users/caller-standings.ts'
+import { callerStandings } from '../../src/features/users/caller-standings.ts'
 import { homeTenant, tenantsOf } from '../../src/features/users/home-tenant.ts'
 import { oneUser } from '../../src/features/users/one-user.ts'
 import { isSelf, lessens, ownUser } from '../../src/features/users/own-user.ts'
@@ -253,13 +253,13 @@ test('a caller is looked up once in five seconds, whoever asks together shares t
   const alice = caller('acme', 'alice', 'viewer', 'No role')
   await Promise.all([standings.of(alice), standings.of({ ...alice }), standings.of(alice)])
   assert.deepEqual(looks, [['alice', 'acme', ['acme'], ['viewer']]])
-  advance(REMEMBERED_MS - 1)
+  advance(4_999)
   await standings.of(alice)
   assert.equal(looks.length, 1)
   advance(1)
   await standings.of(alice)
   assert.equal(looks.length, 2)
-  advance(-REMEMBERED_MS)
+  advance(-5_000)
   await standings.of(alice)
   assert.equal(looks.length, 3, 'a clock that was set back keeps nobody’s standing')
 
@@ -299,10 +299,10 @@ test('a look that fails refuses whoever waited for it, and is taken anew', async
 test('ten thousand callers are remembered; the next takes the place of the oldest', async () => {
   const { looks, standings } = directory()
   const user = (i: number) => caller('acme', `user-${i}`)
-  for (let i = 0; i < MOST_REMEMBERED; i++) await standings.of(user(i))
+  for (let i = 0; i < 10_000; i++) await standings.of(user(i))
   await standings.of(user(0))
   assert.equal(looks.length, 10_000)
-  await standings.of(user(MOST_REMEMBERED))
+  await standings.of(user(10_000))
   await standings.of(user(1))
   assert.equal(looks.length, 10_001)
   await standings.of(user(0))

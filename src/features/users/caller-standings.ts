@@ -20,8 +20,8 @@ interface Remembered {
   standing: Promise<Standing>
 }
 
-export const REMEMBERED_MS = 5_000
-export const MOST_REMEMBERED = 10_000
+const REMEMBERED_MS = 5_000
+const MOST_REMEMBERED = 10_000
 
 export function callerStandings(kernel: UsersKernel): CallerStandings {
   const remembered = new Map<string, Remembered>()
