@@ -17,6 +17,7 @@ import { hold } from './examples/hold.ts'
 import { meter } from './examples/meter.ts'
 import { mirror } from './examples/mirror.ts'
 import { notify } from './examples/notify.ts'
+import { people } from './examples/people.ts'
 import { asText, emptyExamples, type Teller, teller } from './examples/recorder.ts'
 import { sell } from './examples/sell.ts'
 import { store } from './examples/store.ts'
@@ -35,6 +36,7 @@ await walk({ worker: true, provider: { actionDelayMs: 20 }, finance: {}, env: { 
   await store(told)
   await administer(told)
   await meter(told, shop)
+  await people(told)
 })
 await walk({ worker: true, provider: {} }, hold)
 await walk({ provider: {} }, wait)

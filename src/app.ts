@@ -15,13 +15,16 @@ import { deploymentRoutes } from './features/deployments/index.ts'
 import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
+import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
 import { meteringRoutes } from './features/metering/index.ts'
 import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
+import { roleRoutes } from './features/roles/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { secretRoutes } from './features/secrets/index.ts'
 import { sessionRoutes } from './features/session/index.ts'
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
+import { callerStandings, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
 import { AppError, notFound } from './kernel/errors.ts'
 import { installActing } from './kernel/http/act-as-caller.ts'
@@ -59,7 +62,8 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const { config } = ctx
   const production = config.NODE_ENV === 'production'
   const apiKeys = apiKeyVerifier(ctx)
-  const door = doorOf(ctx, apiKeys.verify)
+  const standings = callerStandings(ctx)
+  const door = doorOf(ctx, apiKeys.verify, standings.of)
 
   const app = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
@@ -145,6 +149,9 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     secretRoutes(ctx),
     storageBackendRoutes(ctx),
     auditLogRoutes(ctx),
+    roleRoutes(ctx, { isPromised: isRolePromised(ctx), changed: standings.forget }),
+    userRoutes(ctx, standings.forget),
+    invitationRoutes(ctx, standings.forget),
   ]
   // Added to the app itself instead of registered: none needs a scope of its own, and thirty scopes slow every start.
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()
@@ -153,7 +160,11 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   return app
 }
 
-function doorOf({ config, clock }: Context, verifyApiKey: Door['verifyApiKey']): Door {
+function doorOf(
+  { config, clock }: Context,
+  verifyApiKey: Door['verifyApiKey'],
+  standing: Door['standing'],
+): Door {
   return {
     verifyToken: tokenVerifier({
       secrets: config.JWT_SECRET,
@@ -164,6 +175,7 @@ function doorOf({ config, clock }: Context, verifyApiKey: Door['verifyApiKey']):
       clock,
     }),
     verifyApiKey,
+    standing,
     originAllowed: originRule(config.DEV_ORIGIN, config.ALLOWED_ORIGIN_DOMAIN),
   }
 }

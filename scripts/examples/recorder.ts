@@ -73,6 +73,7 @@ function shownText(text: string, name: string): string {
   // The prefix is public; what follows it is the secret.
   if (name === 'api_key') return text.replace(/_[^_]+_[^_]+$/, `_${'EXAMPLE'.padEnd(43, '0')}_000000`)
   if (text.startsWith('whsec_')) return `whsec_${'EXAMPLE'.padEnd(43, '0')}=`
+  if (text.startsWith('inv_')) return `inv_${'EXAMPLE'.padEnd(43, '0')}`
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text
 }
 

@@ -15,7 +15,9 @@ const betweenFeatures: Record<string, string[]> = {
   deployments: ['subscriptions'],
   drift: ['inventory'],
   metering: ['inventory', 'subscriptions', 'catalog', 'deployments'],
+  invitations: ['roles', 'users'],
   subscriptions: ['catalog'],
+  users: ['api-keys', 'roles'],
   provisioning: ['sagas', 'deployments', 'subscriptions', 'catalog', 'inventory', 'drift'],
 }
 

@@ -1,3 +1,4 @@
 // API keys: what other parts of the service may use.
+export { revokeKeysOf } from './repository.ts'
 export { apiKeyRoutes } from './routes.ts'
 export { apiKeyVerifier } from './verify-api-key.ts'

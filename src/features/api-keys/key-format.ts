@@ -1,13 +1,11 @@
 // What a key looks like: cops_<8 prefix>_<43 secret>_<6 checksum>, all base62. The prefix finds the row, the secret
 // proves the key, and the checksum refuses a mistyped or invented key before anything is looked up.
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { API_KEY_PREFIX } from '../../kernel/http/authenticate.ts'
+import { BASE62, randomDigits, SECRET_LENGTH } from '../../kernel/random-digits.ts'
 
-const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const PREFIX_LENGTH = 8
-/** 62^43 is just above 2^256. */
-const SECRET_LENGTH = 43
 const CHECKSUM_LENGTH = 6
 const FORMAT = /^cops_([0-9A-Za-z]{8})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/
 
@@ -50,19 +48,8 @@ function checksum(body: string): string {
   let rest = crc32(body)
   let digits = ''
   for (let i = 0; i < CHECKSUM_LENGTH; i++) {
-    digits = DIGITS[rest % 62]! + digits
+    digits = BASE62[rest % 62]! + digits
     rest = Math.floor(rest / 62)
-  }
-  return digits
-}
-
-/** Each digit equally likely: bytes past the last multiple of 62 are thrown away. */
-function randomDigits(length: number): string {
-  let digits = ''
-  while (digits.length < length) {
-    for (const byte of randomBytes(length)) {
-      if (byte < 248 && digits.length < length) digits += DIGITS[byte % 62]
-    }
   }
   return digits
 }

@@ -103,6 +103,29 @@ export async function revokeKey(
   return result.numUpdatedRows > 0n
 }
 
+/** Whose keys: a user of a tenant. One of the platform's also has those that are a platform_admin's, in any tenant or none. */
+export interface KeyOwner {
+  userId: string
+  tenantId: string
+  platform: boolean
+}
+
+/** Every key of a user that is not revoked already. */
+export async function revokeKeysOf(
+  tx: Executor,
+  { userId, tenantId, platform }: KeyOwner,
+  { at, by, reason }: { at: string; by: string; reason: string },
+): Promise<void> {
+  const ours = sql<boolean>`(tenant_id = ${tenantId} or (${platform} and 'platform_admin' = any (roles)))`
+  await tx
+    .updateTable('api_keys')
+    .set({ revoked_at: at, revoked_by: by, revoked_reason: reason })
+    .where('user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .where(ours)
+    .execute()
+}
+
 /** Writes the time of use unless one has been written since `unlessSince`. */
 export async function touchKey(
   executor: Executor,

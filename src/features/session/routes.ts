@@ -8,7 +8,7 @@ import { cookieOptions, LARGEST_COOKIE, SESSION_COOKIE } from '../../kernel/http
 import { NoBody, Nullable, One, Time } from '../../kernel/http/words.ts'
 
 const tags = ['Service']
-const config = { guard: 'caller' } as const
+const config = { guard: 'caller', permission: false } as const
 
 const Session = Type.Object({
   sub: Type.String(),

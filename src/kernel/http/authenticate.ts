@@ -4,6 +4,7 @@ import { forbidden, unauthenticated } from '../errors.ts'
 import type { Caller } from './caller.ts'
 import type { OriginRule } from './origins.ts'
 import { SESSION_COOKIE } from './session-cookie.ts'
+import type { Standing } from './standing.ts'
 import type { VerifiedToken } from './verify-token.ts'
 
 export const API_KEY_PREFIX = 'cops_'
@@ -12,6 +13,8 @@ export interface Door {
   verifyToken: (token: string) => Promise<VerifiedToken>
   /** Checks an API key; null when it is not good. */
   verifyApiKey: (key: string) => Promise<Caller | null>
+  /** What is known of a caller beyond its token; asked at every request. */
+  standing: (caller: Caller) => Promise<Standing>
   originAllowed: OriginRule
 }
 

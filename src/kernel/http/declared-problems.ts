@@ -18,6 +18,7 @@ export const COMMON = {
   malformed_body: 'The body cannot be read: it is not JSON, too deep, or holds what no text may.',
   unauthenticated: 'No token, or one that is not good.',
   forbidden: 'The caller may not do this.',
+  user_suspended: 'The caller is suspended.',
   not_found: 'Nothing of that name, or not for this caller.',
   conflict: 'Another request changed the same thing at the same time. Try again.',
   payload_too_large: 'The body is larger than 1 MiB.',
@@ -49,6 +50,7 @@ export function problemsOf({ config, method, schema }: RouteOptions): DeclaredPr
   if (config?.guard !== 'public') {
     common(401, 'unauthenticated')
     common(403, 'forbidden')
+    common(403, 'user_suspended')
     common(429, 'rate_limited')
     common(500, 'internal')
   }

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { forbidden } from '../errors.ts'
 import { authenticate, type Door } from './authenticate.ts'
+import { refuseSuspended, refuseWithout } from './standing.ts'
 
 /** `public`: anyone; `caller`: an authenticated caller of a tenant, or a platform_admin. */
 export type Guard = 'public' | 'caller' | 'platform_admin'
@@ -10,6 +11,8 @@ export type Guard = 'public' | 'caller' | 'platform_admin'
 declare module 'fastify' {
   interface FastifyContextConfig {
     guard?: Guard
+    /** False: whatever their roles permit, callers may call it. */
+    permission?: false
   }
 }
 
@@ -19,11 +22,14 @@ export function installGuards(app: FastifyInstance, door: Door): void {
     if (!route.config?.guard) throw new Error(`${route.method} ${route.url} declares no guard (config.guard)`)
   })
   app.addHook('onRequest', async request => {
-    const { guard } = request.routeOptions.config
+    const { guard, permission, url } = request.routeOptions.config
     if (guard === 'public') return
     const caller = await authenticate(request, door)
     request.caller = caller
     if (!caller.platformAdmin && caller.tenantId === null) throw forbidden('The token names no tenant.')
+    const standing = await door.standing(caller)
+    refuseSuspended(standing)
     if (guard === 'platform_admin' && !caller.platformAdmin) throw forbidden('This is for a platform_admin.')
+    if (guard === 'caller' && permission !== false) refuseWithout(standing, request.method, url)
   })
 }

@@ -126,11 +126,11 @@ function describeSuccess(status: string, response: Response, recorded?: Examples
   }
 }
 
-/** The one code, when it means here what it means everywhere: most responses are then said once. */
+/** The codes, when they mean here what they mean everywhere: most responses are then said once. */
 function sharedName(codes: Record<string, string>): string | undefined {
-  const [first, ...others] = Object.keys(codes)
+  const names = Object.keys(codes)
   const common: Record<string, string> = COMMON
-  return first && others.length === 0 && common[first] === codes[first] ? first : undefined
+  return names.every(code => common[code] === codes[code]) ? names.join('_or_') : undefined
 }
 
 function problemResponse(

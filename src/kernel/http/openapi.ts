@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { problemsOf } from './declared-problems.ts'
 import { finishDocument, PROBLEMS } from './openapi-document.ts'
+import { permissionFor } from './standing.ts'
 
 const ProblemSchema = Type.Object(
   {
@@ -41,6 +42,7 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
           'Cloud inventory, deployments, catalog, drift, provisioning and billing, per tenant.\n\n' +
           'Success is `{"data": …}`, a list adds `next_cursor`; errors are `application/problem+json`. ' +
           'Times are UTC, ids are UUIDv7, money is in minor units with an ISO 4217 currency.\n\n' +
+          'A caller whose roles are registered needs the permission that an operation names as `x-permission`.\n\n' +
           'Examples were recorded from a running service that mirrors a simulated provider. Beyond what an operation ' +
           'lists: an unknown path is 404 `not_found`, and what is not HTTP is 400 `malformed_request`, ' +
           '408 `request_timeout` or 431 `headers_too_large`.',
@@ -70,6 +72,8 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
       schema: schema && {
         ...schema,
         ...(route.config?.guard === 'public' && { security: [] }),
+        ...(route.config?.guard === 'caller' &&
+          route.config.permission !== false && { 'x-permission': permissionFor(String(route.method), url) }),
         [PROBLEMS]: problemsOf(route),
       },
     }),

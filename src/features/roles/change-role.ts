@@ -1,0 +1,27 @@
+// What a role permits changes for everybody who has it, at once.
+import { conflict, notFound } from '../../kernel/errors.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import { isBuiltIn } from './built-in.ts'
+import { inOrder } from './permissions.ts'
+import { type RoleChanges, updateRole } from './repository.ts'
+import type { RoleRow } from './tables.ts'
+
+export async function changeRole(
+  { db, clock }: Kernel,
+  name: string,
+  { permissions, ...changes }: RoleChanges,
+): Promise<RoleRow> {
+  refuseChangeOfBuiltIn(name)
+  const row = await updateRole(db, name, {
+    ...changes,
+    ...(permissions && { permissions: inOrder(permissions) }),
+    updated_at: clock.now().toISOString(),
+  })
+  if (!row) throw notFound()
+  return row
+}
+
+export function refuseChangeOfBuiltIn(name: string): void {
+  if (isBuiltIn(name))
+    throw conflict('role_built_in', 'This role is built in: it is neither changed nor deleted.')
+}

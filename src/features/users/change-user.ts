@@ -1,0 +1,30 @@
+// Changes of a user: what it is called, which role holds it back, and whether it is let in at all.
+import { transaction } from '../../kernel/db/transaction.ts'
+import type { Caller } from '../../kernel/http/caller.ts'
+import { refuseBuiltIn } from '../roles/index.ts'
+import { refuseUnknownRole } from './create-user.ts'
+import { oneUser } from './one-user.ts'
+import { isSelf, lessens, ownUser } from './own-user.ts'
+import { lockUsers, type UserChanges, updateUser } from './repository.ts'
+import type { UserRow } from './tables.ts'
+import type { UsersKernel } from './users-kernel.ts'
+
+/** A user, and its tenant where its id is not enough. */
+export interface UserName {
+  userId: string
+  tenantId: string | undefined
+}
+
+export function changeUser(
+  { db, clock, platformTenantId }: UsersKernel,
+  caller: Caller,
+  { userId, tenantId }: UserName,
+  changes: UserChanges,
+): Promise<UserRow> {
+  refuseBuiltIn(changes.role)
+  return transaction(db, async tx => {
+    const user = oneUser(await lockUsers(tx, userId, tenantId))
+    if (isSelf(caller, user, platformTenantId) && lessens(changes, user.role)) throw ownUser()
+    return updateUser(tx, user.id, { ...changes, updated_at: clock.now().toISOString() })
+  }).catch(refuseUnknownRole)
+}

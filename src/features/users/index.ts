@@ -1,0 +1,8 @@
+// The directory of users: what other parts of the service may use.
+export { callerStandings } from './caller-standings.ts'
+export { homeTenant } from './home-tenant.ts'
+export { upsertUser } from './repository.ts'
+export { shownUser, userRoutes } from './routes.ts'
+export { Email, User } from './schemas.ts'
+export type { UserRow } from './tables.ts'
+export type { UsersKernel } from './users-kernel.ts'

@@ -1,0 +1,96 @@
+// SQL of the users.
+import { sql } from 'kysely'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { UserRow, UserStatus } from './tables.ts'
+
+export async function insertUser(executor: Executor, row: UserRow): Promise<boolean> {
+  const result = await executor
+    .insertInto('users')
+    .values(row)
+    .onConflict(conflict => conflict.constraint('users_once').doNothing())
+    .executeTakeFirst()
+  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+/** A user who is known keeps what the newcomer's row does not say. */
+export function upsertUser(executor: Executor, row: UserRow): Promise<UserRow> {
+  return executor
+    .insertInto('users')
+    .values(row)
+    .onConflict(conflict =>
+      conflict.constraint('users_once').doUpdateSet({
+        email: row.email,
+        role: sql`coalesce(excluded.role, users.role)`,
+        updated_at: row.updated_at,
+      }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** Those of that name; more than one tenant may have one. */
+export function findUsers(
+  executor: Executor,
+  userId: string,
+  tenantId: string | undefined,
+): Promise<UserRow[]> {
+  return named(executor, userId, tenantId).execute()
+}
+
+/** The same, and they stay as they are until the transaction ends. */
+export function lockUsers(tx: Executor, userId: string, tenantId: string | undefined): Promise<UserRow[]> {
+  return named(tx, userId, tenantId).forUpdate().execute()
+}
+
+/** Enough of them to name a few tenants to whoever did not. */
+const MOST_NAMESAKES = 10
+
+const named = (executor: Executor, userId: string, tenantId: string | undefined) =>
+  executor
+    .selectFrom('users')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .$if(tenantId !== undefined, query => query.where('tenant_id', '=', tenantId!))
+    .orderBy('id')
+    .limit(MOST_NAMESAKES)
+
+export interface UserFilter {
+  tenant_id?: string
+  status?: UserStatus
+  role?: string
+  email?: string
+}
+
+/** Newest first. */
+export function listUsers(
+  executor: Executor,
+  { email, ...filter }: UserFilter,
+  limit: number,
+  before: string | null,
+): Promise<UserRow[]> {
+  let query = executor.selectFrom('users').selectAll()
+  for (const name of ['tenant_id', 'status', 'role'] as const) {
+    const value = filter[name]
+    if (value !== undefined) query = query.where(name, '=', value)
+  }
+  return query
+    .$if(email !== undefined, q => q.where(sql<boolean>`lower(email) = lower(${email!})`))
+    .$if(before !== null, q => q.where('id', '<', before))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+export type UserChanges = Partial<Pick<UserRow, 'email' | 'display_name' | 'role' | 'status'>>
+
+export function updateUser(
+  tx: Executor,
+  id: string,
+  changes: UserChanges & { updated_at: string },
+): Promise<UserRow> {
+  return tx.updateTable('users').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+}
+
+export async function removeUser(tx: Executor, id: string): Promise<void> {
+  await tx.deleteFrom('users').where('id', '=', id).execute()
+}

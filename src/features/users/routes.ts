@@ -1,0 +1,147 @@
+// /api/v1/admin/users
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { callerOf } from '../../kernel/http/caller.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
+import { Many, One } from '../../kernel/http/words.ts'
+import { changeUser, type UserName } from './change-user.ts'
+import { createUser } from './create-user.ts'
+import { deleteUser } from './delete-user.ts'
+import { oneUser } from './one-user.ts'
+import { findUsers, listUsers } from './repository.ts'
+import { ChangeUserBody, CreateUserBody, OneUserQuery, User, UserParams, UsersQuery } from './schemas.ts'
+import type { UserRow } from './tables.ts'
+import type { UsersKernel } from './users-kernel.ts'
+
+const config = { guard: 'platform_admin' } as const
+const tags = ['Administration']
+const base = '/api/v1/admin/users'
+const AMBIGUOUS = { user_ambiguous: 'Several tenants have a user of this id; `tenant_ids` names them.' }
+const OWN = { own_user: 'It is the caller’s own user.' }
+
+/** The row's own id is for paging alone. */
+export const shownUser = ({ id: _row, user_id, ...rest }: UserRow) => ({ id: user_id, ...rest })
+
+const nameIn = (request: {
+  params: Static<typeof UserParams>
+  query: Static<typeof OneUserQuery>
+}): UserName => ({ userId: request.params.user_id, tenantId: request.query.tenant_id })
+
+/** `changed` is called when somebody's standing has changed. */
+export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPluginAsyncTypebox {
+  const cursors = cursorOf('users', ['uuid'])
+
+  return async app => {
+    app.get(
+      base,
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'listUsers',
+          summary: 'List the users',
+          description: 'Those in the directory, newest first. Callers who are not in it work all the same.',
+          querystring: UsersQuery,
+          response: { 200: Many(User) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor, ...filter } = request.query
+        const before = cursors.read(cursor)?.[0] as string | undefined
+        const rows = await listUsers(kernel.db, filter, limit + 1, before ?? null)
+        const { data, next_cursor } = cursors.page(rows, limit, row => [row.id])
+        return withNextLink(request, reply, { data: data.map(shownUser), next_cursor })
+      },
+    )
+
+    app.post(
+      base,
+      {
+        config: {
+          ...config,
+          idempotent: true,
+          problems: { 409: { user_exists: 'The tenant has this user.', ...OWN } },
+        },
+        schema: {
+          tags,
+          operationId: 'createUser',
+          summary: 'Add a user to the directory',
+          description: 'Under the `sub` and the tenant of the user’s tokens. 409 `user_exists`.',
+          body: CreateUserBody,
+          response: { 201: One(User) },
+        },
+      },
+      async (request, reply) => {
+        const user = await createUser(kernel, callerOf(request), request.body)
+        changed()
+        const query = new URLSearchParams({ tenant_id: user.tenant_id })
+        reply.code(201).header('location', `${base}/${encodeURIComponent(user.user_id)}?${query}`)
+        return { data: shownUser(user) }
+      },
+    )
+
+    app.get(
+      `${base}/:user_id`,
+      {
+        config: { ...config, problems: { 409: AMBIGUOUS } },
+        schema: {
+          tags,
+          operationId: 'getUser',
+          summary: 'Show a user',
+          params: UserParams,
+          querystring: OneUserQuery,
+          response: { 200: One(User) },
+        },
+      },
+      async request => {
+        const { userId, tenantId } = nameIn(request)
+        return { data: shownUser(oneUser(await findUsers(kernel.db, userId, tenantId))) }
+      },
+    )
+
+    app.patch(
+      `${base}/:user_id`,
+      {
+        config: { ...config, problems: { 409: { ...AMBIGUOUS, ...OWN } } },
+        schema: {
+          tags,
+          operationId: 'changeUser',
+          summary: 'Change, suspend or reinstate a user',
+          description:
+            'A suspended user is refused with 403 `user_suspended`, by token, session or API key: at once by this process, within 5 seconds by every other. 409 `own_user` for one’s own status or role.',
+          params: UserParams,
+          querystring: OneUserQuery,
+          body: ChangeUserBody,
+          response: { 200: One(User) },
+        },
+      },
+      async request => {
+        const user = await changeUser(kernel, callerOf(request), nameIn(request), request.body)
+        changed()
+        return { data: shownUser(user) }
+      },
+    )
+
+    app.delete(
+      `${base}/:user_id`,
+      {
+        config: { ...config, problems: { 409: { ...AMBIGUOUS, ...OWN } } },
+        schema: {
+          tags,
+          operationId: 'deleteUser',
+          summary: 'Take a user out of the directory',
+          description:
+            'Revokes the user’s API keys as well. Tokens of the issuer stay good: to keep somebody out, suspend them.',
+          params: UserParams,
+          querystring: OneUserQuery,
+          response: { 204: Type.Null({ description: 'The user is out of the directory.' }) },
+        },
+      },
+      async (request, reply) => {
+        await deleteUser(kernel, callerOf(request), nameIn(request))
+        changed()
+        return reply.code(204).send(null)
+      },
+    )
+  }
+}

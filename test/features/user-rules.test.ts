@@ -1,0 +1,310 @@
+// The pure rules of roles, users and invitations.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { expiryOf, statusAt } from '../../src/features/invitations/invitation-life.ts'
+import { hashToken, newToken } from '../../src/features/invitations/invitation-token.ts'
+import { BUILT_IN, isBuiltIn, withBuiltIn } from '../../src/features/roles/built-in.ts'
+import { refuseBuiltIn, unknownRole } from '../../src/features/roles/given-role.ts'
+import { inOrder, isRoleName, PERMISSIONS, unionOf } from '../../src/features/roles/permissions.ts'
+import { callerStandings } from '../../src/features/users/caller-standings.ts'
+import { homeTenant, tenantsOf } from '../../src/features/users/home-tenant.ts'
+import { oneUser } from '../../src/features/users/one-user.ts'
+import { isSelf, lessens, ownUser } from '../../src/features/users/own-user.ts'
+import { standingOf } from '../../src/features/users/standing-rule.ts'
+import type { UserRow } from '../../src/features/users/tables.ts'
+import type { UsersKernel } from '../../src/features/users/users-kernel.ts'
+import type { Statement } from '../../src/kernel/db/engine.ts'
+import { AppError } from '../../src/kernel/errors.ts'
+import type { Caller } from '../../src/kernel/http/caller.ts'
+import { permissionFor, permits, refuseSuspended, refuseWithout } from '../../src/kernel/http/standing.ts'
+
+const now = new Date('2026-11-15T12:00:00.000Z')
+const caller = (tenantId: string | null, sub: string, ...roles: string[]): Caller => ({
+  sub,
+  tenantId,
+  roles,
+  platformAdmin: roles.includes('platform_admin'),
+  via: 'token',
+})
+
+test('GET and HEAD need read, everything else write, of the first segment after the version', () => {
+  const url = '/api/v1/inventory/:id'
+  assert.deepEqual(
+    ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map(method => permissionFor(method, url)),
+    ['inventory:read', 'inventory:read', ...Array(5).fill('inventory:write')],
+  )
+  assert.equal(permissionFor('GET', '/api/v1/users/:user_id/api_keys'), 'users:read')
+})
+
+test('a permission covers itself, and that of every area its own way alone', () => {
+  assert.ok(permits(['catalog:read', 'inventory:read'], 'inventory:read'))
+  assert.ok(permits(['*:write'], 'inventory:write'))
+  for (const other of [[], ['inventory:write'], ['*:write'], ['catalog:read'], ['inventory']])
+    assert.ok(!permits(other, 'inventory:read'), String(other))
+})
+
+test('every limit must permit a request, and the refusal names what is missing', () => {
+  const standing = (...limits: string[][]) => ({ suspended: false, limits })
+  const get = (given: { suspended: boolean; limits: string[][] }) => () =>
+    refuseWithout(given, 'GET', '/api/v1/projects')
+  assert.doesNotThrow(get(standing()))
+  assert.doesNotThrow(get(standing(['projects:read'], ['*:read', 'users:write'])))
+  for (const short of [standing([]), standing(['*:read'], []), standing(['users:read'], ['*:read'])])
+    assert.throws(get(short), {
+      kind: 'forbidden',
+      code: 'forbidden',
+      message: 'Your role does not permit this: it lacks projects:read.',
+    })
+  assert.doesNotThrow(() => refuseSuspended(standing([])))
+  assert.throws(() => refuseSuspended({ suspended: true, limits: [] }), {
+    kind: 'forbidden',
+    code: 'user_suspended',
+    message: 'This user is suspended.',
+  })
+})
+
+test('the permissions are read and write of every area and of all', () => {
+  const areas = ['*', 'catalog', 'deployments', 'inventory', 'projects', 'users']
+  assert.deepEqual(
+    PERMISSIONS,
+    areas.flatMap(area => [`${area}:read`, `${area}:write`]),
+  )
+  assert.deepEqual(inOrder(['b', 'a', 'b']), ['a', 'b'])
+})
+
+test('a role’s name is 1 to 64 small letters, digits, dashes and underscores', () => {
+  for (const good of ['a', 'read-only_2', '0', '_', '-', 'x'.repeat(64)]) assert.ok(isRoleName(good), good)
+  for (const bad of ['', 'x'.repeat(65), 'Admin', 'a b', 'a\n', ' a', 'é', 'a\0'])
+    assert.ok(!isRoleName(bad), bad)
+})
+
+test('registered roles permit what they permit together; none, or one that is not registered, holds nothing back', () => {
+  const registered = { viewer: ['*:read'], seller: ['catalog:read', 'deployments:write', '*:read'], idle: [] }
+  assert.deepEqual(unionOf(['viewer'], registered), ['*:read'])
+  assert.deepEqual(unionOf(['seller', 'viewer', 'idle'], registered), [
+    '*:read',
+    'catalog:read',
+    'deployments:write',
+  ])
+  assert.deepEqual(unionOf(['idle'], registered), [])
+  assert.equal(unionOf([], registered), null)
+  assert.equal(unionOf(['viewer', 'member'], registered), null)
+  assert.equal(unionOf(['constructor'], registered), null)
+})
+
+test('the token’s roles and the role given here are two limits; a platform_admin has none, but can be suspended', () => {
+  const registered = { viewer: ['*:read'] }
+  const known = { suspended: false, given: ['users:read'], registered }
+  assert.deepEqual(standingOf(caller('t', 'u', 'viewer'), known), {
+    suspended: false,
+    limits: [['*:read'], ['users:read']],
+  })
+  assert.deepEqual(standingOf(caller('t', 'u', 'other'), known).limits, [['users:read']])
+  assert.deepEqual(standingOf(caller('t', 'u', 'viewer'), { ...known, given: null }).limits, [['*:read']])
+  assert.deepEqual(standingOf(caller('t', 'u', 'viewer'), { ...known, given: null, registered: null }), {
+    suspended: false,
+    limits: [],
+  })
+  assert.deepEqual(standingOf(caller('t', 'u', 'viewer', 'platform_admin'), { ...known, suspended: true }), {
+    suspended: true,
+    limits: [],
+  })
+})
+
+test('a user is of its token’s tenant; a platform_admin is of the platform’s too', () => {
+  const [user, admin] = [caller('acme', 'ada'), caller('acme', 'ada', 'platform_admin')]
+  const bare = caller(null, 'ada', 'platform_admin')
+  assert.deepEqual([homeTenant(user, 'platform'), homeTenant(bare, 'platform')], ['acme', 'platform'])
+  assert.deepEqual(tenantsOf(user, 'platform'), ['acme'])
+  assert.deepEqual(tenantsOf(admin, 'platform'), ['acme', 'platform'])
+  assert.deepEqual(tenantsOf(bare, 'platform'), ['platform'])
+  assert.deepEqual(tenantsOf(caller('platform', 'ada', 'platform_admin'), 'platform'), ['platform'])
+  const self = (user_id: string, tenant_id: string) => isSelf(admin, { user_id, tenant_id }, 'platform')
+  assert.deepEqual(
+    [self('ada', 'acme'), self('ada', 'platform'), self('ada', 'other'), self('bob', 'acme')],
+    [true, true, false, false],
+  )
+})
+
+test('suspending, and any other role than before, are not for oneself; the rest is', () => {
+  assert.ok(lessens({ status: 'suspended' }, null))
+  for (const [role, had] of [
+    ['viewer', null],
+    ['viewer', 'seller'],
+    [null, 'viewer'],
+  ] as const)
+    assert.ok(lessens({ role }, had))
+  assert.ok(!lessens({}, 'viewer'))
+  assert.ok(!lessens({ status: 'active', role: 'viewer' }, 'viewer'))
+  assert.ok(!lessens({ role: null }, null))
+  const { kind, code, message } = ownUser()
+  assert.deepEqual(
+    [kind, code, message],
+    [
+      'conflict',
+      'own_user',
+      'Nobody suspends or deletes themselves, or changes their own role: ask another platform_admin.',
+    ],
+  )
+})
+
+test('an id that several tenants have is ambiguous, and they are named', () => {
+  const row = (tenant_id: string) => ({ tenant_id }) as UserRow
+  const acme = row('acme')
+  assert.equal(oneUser([acme]), acme)
+  assert.throws(() => oneUser([]), { kind: 'not_found' })
+  assert.throws(() => oneUser([acme, row('other')]), {
+    code: 'user_ambiguous',
+    message: 'Several tenants have a user of this id: name one with ?tenant_id=.',
+    extra: { tenant_ids: ['acme', 'other'] },
+  })
+})
+
+test('the built-in role stands in its place among the others, on the page that it belongs to', () => {
+  const at = now.toISOString()
+  const row = (name: string) => ({ name, description: null, permissions: [], created_at: at, updated_at: at })
+  const names = (rows: string[], after = '') => withBuiltIn(rows.map(row), after).map(({ name }) => name)
+  assert.deepEqual(names(['a', 'z']), ['a', 'platform_admin', 'z'])
+  assert.deepEqual(names(['z']), ['platform_admin', 'z'])
+  assert.deepEqual(names(['a', 'b']), ['a', 'b', 'platform_admin'])
+  assert.deepEqual(names([]), ['platform_admin'])
+  assert.deepEqual(names(['z'], 'platform_admin'), ['z'])
+  assert.deepEqual(names(['z'], 'q'), ['z'])
+  assert.deepEqual(withBuiltIn([row('z')], 'q'), [{ ...row('z'), built_in: false }])
+  assert.deepEqual(BUILT_IN, {
+    name: 'platform_admin',
+    description:
+      'Sees and does everything, in all tenants. The issuer gives it; no permission holds it back.',
+    permissions: ['*:*'],
+    built_in: true,
+    created_at: null,
+    updated_at: null,
+  })
+  assert.deepEqual([isBuiltIn('platform_admin'), isBuiltIn('platform')], [true, false])
+})
+
+test('platform_admin is nobody’s to give here, and a role must be registered', () => {
+  for (const fine of [null, undefined, 'viewer']) assert.doesNotThrow(() => refuseBuiltIn(fine))
+  const refused = (message: string) => (error: unknown) => {
+    assert.ok(error instanceof AppError && error.kind === 'invalid')
+    assert.equal(error.message, 'The body is not acceptable.')
+    assert.deepEqual(error.errors, [{ pointer: '/role', message }])
+    return true
+  }
+  assert.throws(() => refuseBuiltIn('platform_admin'), refused('is given by the issuer of tokens alone'))
+  assert.ok(refused('is not a registered role')(unknownRole()))
+})
+
+test('an invitation lives for 7 days unless it says otherwise, and at most 90', () => {
+  assert.equal(expiryOf(undefined, now), '2026-11-22T12:00:00.000Z')
+  assert.equal(expiryOf(null, now), '2026-11-22T12:00:00.000Z')
+  assert.equal(expiryOf('2026-11-15T14:00:00+01:00', now), '2026-11-15T13:00:00.000Z')
+  assert.equal(expiryOf('2026-11-15T12:00:00.001Z', now), '2026-11-15T12:00:00.001Z')
+  assert.equal(expiryOf('2027-02-13T12:00:00Z', now), '2027-02-13T12:00:00.000Z')
+  for (const bad of ['2026-11-15T12:00:00Z', '2027-02-13T12:00:00.001Z', '2026-11-14T00:00:00Z', 'soon'])
+    assert.equal(expiryOf(bad, now), null, bad)
+})
+
+test('a pending invitation is expired from the moment it says; any other is what it is', () => {
+  const at = (status: 'pending' | 'accepted' | 'revoked' | 'expired', expires_at: string) =>
+    statusAt({ status, expires_at }, now)
+  assert.equal(at('pending', '2026-11-15T12:00:00.001Z'), 'pending')
+  assert.equal(at('pending', '2026-11-15T12:00:00.000Z'), 'expired')
+  for (const status of ['accepted', 'revoked', 'expired'] as const)
+    assert.equal(at(status, '2026-11-01T00:00:00.000Z'), status)
+})
+
+test('a token is inv_ and 43 characters of base62, and is kept as a SHA-256', () => {
+  const tokens = new Set(Array.from({ length: 100 }, newToken))
+  assert.equal(tokens.size, 100)
+  for (const token of tokens) assert.match(token, /^inv_[0-9A-Za-z]{43}$/)
+  assert.equal(hashToken('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+})
+
+/** A directory whose looks are counted, and answered when the test says so. */
+function directory() {
+  let time = now.getTime()
+  const looks: unknown[][] = []
+  let answer: () => Promise<unknown[]> = async () => [{ suspended: false, given: null, registered: null }]
+  const kernel = {
+    clock: { now: () => new Date(time) },
+    platformTenantId: 'platform',
+    engine: {
+      read: (_statement: Statement, values: unknown[]) => {
+        looks.push(values)
+        return answer()
+      },
+    },
+  } as unknown as UsersKernel
+  return {
+    looks,
+    standings: callerStandings(kernel),
+    advance: (ms: number) => {
+      time += ms
+    },
+    answers: (next: typeof answer) => {
+      answer = next
+    },
+  }
+}
+
+test('a caller is looked up once in five seconds, whoever asks together shares the look, and a change forgets it', async () => {
+  const { looks, standings, advance, answers } = directory()
+  const alice = caller('acme', 'alice', 'viewer', 'No role')
+  await Promise.all([standings.of(alice), standings.of({ ...alice }), standings.of(alice)])
+  assert.deepEqual(looks, [['alice', 'acme', ['acme'], ['viewer']]])
+  advance(4_999)
+  await standings.of(alice)
+  assert.equal(looks.length, 1)
+  advance(1)
+  await standings.of(alice)
+  assert.equal(looks.length, 2)
+  advance(-5_000)
+  await standings.of(alice)
+  assert.equal(looks.length, 3, 'a clock that was set back keeps nobody’s standing')
+
+  for (const other of [caller('other', 'alice', 'viewer', 'No role'), caller('acme', 'alice', 'viewer')])
+    await standings.of(other)
+  assert.equal(looks.length, 5, 'another tenant or another role is another caller')
+
+  const { promise, resolve } = Promise.withResolvers<unknown[]>()
+  answers(() => promise)
+  standings.forget()
+  const before = standings.of(alice)
+  standings.forget()
+  answers(async () => [{ suspended: true, given: null, registered: null }])
+  assert.equal((await standings.of(alice)).suspended, true)
+  resolve([{ suspended: false, given: null, registered: null }])
+  assert.equal((await before).suspended, false)
+  assert.equal((await standings.of(alice)).suspended, true, 'a look from before the change is not remembered')
+})
+
+test('a look that fails refuses whoever waited for it, and is taken anew', async () => {
+  const { looks, standings, answers } = directory()
+  const alice = caller('acme', 'alice')
+  answers(async () => {
+    throw new Error('the database is away')
+  })
+  const asked = await Promise.allSettled([standings.of(alice), standings.of(alice)])
+  assert.deepEqual(
+    asked.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  assert.equal(looks.length, 1)
+  answers(async () => [{ suspended: false, given: null, registered: null }])
+  assert.deepEqual(await standings.of(alice), { suspended: false, limits: [] })
+  assert.equal(looks.length, 2)
+})
+
+test('ten thousand callers are remembered; the next takes the place of the oldest', async () => {
+  const { looks, standings } = directory()
+  const user = (i: number) => caller('acme', `user-${i}`)
+  for (let i = 0; i < 10_000; i++) await standings.of(user(i))
+  await standings.of(user(0))
+  assert.equal(looks.length, 10_000)
+  await standings.of(user(10_000))
+  await standings.of(user(1))
+  assert.equal(looks.length, 10_001)
+  await standings.of(user(0))
+  assert.equal(looks.length, 10_002)
+})
