@@ -128,6 +128,12 @@ create trigger audit after insert or update or delete on task_runs for each row
   when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id');
 create trigger audit after insert or update or delete on api_keys for each row
   when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id', 'key_hash', 'last_used_at');
+create trigger audit after insert or update or delete on secrets for each row
+  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('name', 'sealed', 'updated_at', 'updated_by');
+create trigger audit after insert or update or delete on storage_backends for each row
+  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id', 'secret_access_key', 'updated_at');
+create trigger audit after insert or update or delete on webhooks for each row
+  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id', 'secret', 'previous_secret', 'updated_at');
 
 -- A deployment's move, as one call: read, and written only if it is still where it was read, with its event and what
 -- follows for its subscription. Which states it may leave is the caller's to say. It answers the state it was in, and the

@@ -53,3 +53,11 @@ create index invitations_tenant on invitations (tenant_id, id);
 create index invitations_email on invitations (lower(email), id);
 create index invitations_status on invitations (status, id);
 create index invitations_role on invitations (role) where status = 'pending';
+
+-- What callers write here is in the audit log (0016).
+create trigger audit after insert or update or delete on roles for each row
+  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('name', 'updated_at');
+create trigger audit after insert or update or delete on users for each row
+  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id', 'updated_at');
+create trigger audit after insert or update or delete on invitations for each row
+  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id', 'token_hash');

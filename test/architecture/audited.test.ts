@@ -20,10 +20,16 @@ const UNWATCHED: Record<string, string> = {
   cloud_resource_events: 'A log of its own.',
   cloud_resources: 'Every change is an event of the resource, with its actor.',
   idempotency_keys: 'Answers kept for a day, sealed.',
+  invoice_files: 'Written by ingests alone.',
+  metered_hours: 'Written by the metering alone.',
   provisioning_reservations: 'Written by runs alone.',
   saga_step_results: 'Written by runs alone.',
   schema_migrations: 'Written at the start.',
   sync_freshness: 'Written by jobs alone.',
+  usage_hours: 'Written by the metering alone.',
+  webhook_attempts: 'Written by the sender alone.',
+  webhook_deliveries: 'Written by the outbox; what a caller orders is recorded as an act.',
+  webhook_events: 'Written by the outbox.',
 }
 
 test('every table is watched by the audit log, or it is said why not', async t => {

@@ -1,4 +1,5 @@
 // What a role permits changes for everybody who has it, at once.
+import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { isBuiltIn } from './built-in.ts'
@@ -12,11 +13,12 @@ export async function changeRole(
   { permissions, ...changes }: RoleChanges,
 ): Promise<RoleRow> {
   refuseChangeOfBuiltIn(name)
-  const row = await updateRole(db, name, {
+  const values = {
     ...changes,
     ...(permissions && { permissions: inOrder(permissions) }),
     updated_at: clock.now().toISOString(),
-  })
+  }
+  const row = await transaction(db, tx => updateRole(tx, name, values))
   if (!row) throw notFound()
   return row
 }

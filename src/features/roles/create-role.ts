@@ -1,4 +1,5 @@
 // Registers a role. From then on it holds back every caller whose token names it, if it names no other that permits more.
+import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict } from '../../kernel/errors.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { isBuiltIn } from './built-in.ts'
@@ -21,7 +22,7 @@ export async function createRole({ db, clock }: Kernel, input: NewRole): Promise
     created_at: now,
     updated_at: now,
   }
-  if (isBuiltIn(row.name) || !(await insertRole(db, row))) {
+  if (isBuiltIn(row.name) || !(await transaction(db, tx => insertRole(tx, row)))) {
     throw conflict('role_exists', `There is a role ${row.name} already.`)
   }
   return row

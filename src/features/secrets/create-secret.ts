@@ -1,4 +1,5 @@
 // Makes a secret that does not exist yet.
+import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict } from '../../kernel/errors.ts'
 import { announce } from './announce.ts'
 import { newSecret, type SecretValue } from './new-secret.ts'
@@ -13,7 +14,7 @@ export async function createSecret(
   by: string,
 ): Promise<SecretRow> {
   const row = newSecret(kernel, name, given, by)
-  if (!(await insertSecret(kernel.db, row))) {
+  if (!(await transaction(kernel.db, tx => insertSecret(tx, row)))) {
     throw conflict('secret_exists', 'There is a secret of that name. PUT gives it another value.')
   }
   await announce(kernel, name)

@@ -1,7 +1,10 @@
 // Does a backend work, now? Asked by doing it: a small file is written, read back and removed. What fails is the answer.
+
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { StorageError, type Store, verified } from '../../integrations/storage/index.ts'
+import { recordAct } from '../../kernel/audit-entry.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { openBackend } from './open-backend.ts'
@@ -23,6 +26,8 @@ export async function checkBackend(
 ): Promise<CheckResult> {
   const backend = await findBackend(kernel.db, id)
   if (!backend) throw notFound()
+  const act = { subjectType: 'storage_backends', subjectId: id }
+  await transaction(kernel.db, tx => recordAct(tx, act))
   const signal = AbortSignal.timeout(patienceMs)
   let doing = 'it cannot be used'
   try {

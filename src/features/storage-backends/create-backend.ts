@@ -1,6 +1,8 @@
 // A new place for raw invoices. Nothing is kept there before it is activated.
+
 import type { Static } from 'typebox'
 import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { insertBackend } from './repository.ts'
@@ -20,15 +22,17 @@ export async function createBackend(
   const { kind, folder = null, endpoint = null, bucket = null, region = null, prefix = null } = settings
   const { access_key_id = null, secret_access_key: key, path_style = DEFAULT_PATH_STYLE } = settings
   await refuseTakenName(() =>
-    insertBackend(kernel.db, {
-      ...{ id, name, kind, folder, endpoint, bucket, region, prefix, access_key_id },
-      path_style: kind === 's3' ? path_style : null,
-      secret_access_key: key === undefined ? null : kernel.storageSeal.seal(key, id),
-      active: false,
-      created_at: now,
-      created_by: by,
-      updated_at: now,
-    }),
+    transaction(kernel.db, tx =>
+      insertBackend(tx, {
+        ...{ id, name, kind, folder, endpoint, bucket, region, prefix, access_key_id },
+        path_style: kind === 's3' ? path_style : null,
+        secret_access_key: key === undefined ? null : kernel.storageSeal.seal(key, id),
+        active: false,
+        created_at: now,
+        created_by: by,
+        updated_at: now,
+      }),
+    ),
   )
   return id
 }

@@ -1,5 +1,7 @@
 // Forgets a backend that holds no file. The database decides: a file that is recorded at the same moment keeps it.
+
 import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { deleteBackend } from './repository.ts'
@@ -7,7 +9,7 @@ import { deleteBackend } from './repository.ts'
 export async function removeBackend({ db }: Kernel, id: string): Promise<void> {
   let found: boolean
   try {
-    found = await deleteBackend(db, id)
+    found = await transaction(db, tx => deleteBackend(tx, id))
   } catch (error) {
     if (violatedConstraint(error) !== 'invoice_files_backend') throw error
     throw conflict('backend_in_use', 'This storage backend holds files.', { cause: error })

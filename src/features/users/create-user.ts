@@ -1,5 +1,7 @@
 // Writes a user into the directory. Nothing is sent and no token is made: the issuer knows its users by itself.
+
 import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -34,7 +36,7 @@ export async function createUser(
     updated_at: now,
   }
   if (isSelf(caller, row, platformTenantId) && lessens(row, null)) throw ownUser()
-  const inserted = await insertUser(db, row).catch(refuseUnknownRole)
+  const inserted = await transaction(db, tx => insertUser(tx, row)).catch(refuseUnknownRole)
   if (!inserted) throw conflict('user_exists', 'The tenant has a user of this id already.')
   return row
 }

@@ -1,4 +1,5 @@
 // A webhook is pointed elsewhere, made to hear of other things, or switched on and off.
+import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { checkedUrl } from './create-webhook.ts'
 import { type ShownWebhook, updateWebhook, type WebhookChange } from './repository.ts'
@@ -10,7 +11,8 @@ export async function changeWebhook(
   { url, ...rest }: WebhookChange,
 ): Promise<ShownWebhook> {
   const change = { ...rest, ...(url !== undefined && { url: checkedUrl(kernel, url) }) }
-  const webhook = await updateWebhook(kernel.db, id, change, kernel.clock.now().toISOString())
+  const at = kernel.clock.now().toISOString()
+  const webhook = await transaction(kernel.db, tx => updateWebhook(tx, id, change, at))
   if (!webhook) throw notFound()
   return webhook
 }

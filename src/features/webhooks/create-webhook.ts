@@ -1,4 +1,5 @@
 // A new webhook, and the one moment its secret is known.
+import { transaction } from '../../kernel/db/transaction.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { insertWebhook, type ShownWebhook } from './repository.ts'
@@ -36,7 +37,8 @@ export async function createWebhook(
   }
   const secret = newSecret()
   const sealed = sealSecret(kernel.webhookSeal, webhook.id, secret)
-  await insertWebhook(kernel.db, { ...webhook, secret: sealed, previous_secret: null })
+  const row = { ...webhook, secret: sealed, previous_secret: null }
+  await transaction(kernel.db, tx => insertWebhook(tx, row))
   return { ...webhook, secret }
 }
 

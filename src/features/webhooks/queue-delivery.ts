@@ -1,4 +1,5 @@
 // A delivery that an operator asks for, of whichever event: due at once, and only while the webhook is switched on.
+import { recordAct } from '../../kernel/audit-entry.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
@@ -25,6 +26,11 @@ export function queueDelivery(
     if (eventId === undefined) throw notFound()
     if (!enabled) throw conflict('webhook_disabled', 'Nothing is sent while this webhook is switched off.')
     const id = newId()
+    await recordAct(tx, {
+      subjectType: 'webhook_deliveries',
+      subjectId: id,
+      details: { webhook_id: webhookId, event_id: eventId },
+    })
     await insertDelivery(tx, { id, webhook_id: webhookId, event_id: eventId, created_at: at })
     return { id, json: (await showDelivery(tx, webhookId, id))! }
   })

@@ -1,4 +1,5 @@
 // A new secret takes the place of the old one, which signs beside it for a day: receivers can change over in their own time.
+import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { WebhookWithSecret } from './create-webhook.ts'
 import { replaceSecret } from './repository.ts'
@@ -12,7 +13,8 @@ export async function rotateSecret(
   const secret = newSecret()
   const now = clock.now()
   const times = { at: now.toISOString(), until: overlapEnd(now) }
-  const webhook = await replaceSecret(db, id, sealSecret(webhookSeal, id, secret), times)
+  const sealed = sealSecret(webhookSeal, id, secret)
+  const webhook = await transaction(db, tx => replaceSecret(tx, id, sealed, times))
   if (!webhook) throw notFound()
   return { ...webhook, secret }
 }

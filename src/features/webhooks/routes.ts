@@ -1,6 +1,8 @@
 // /api/v1/admin/webhooks
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
@@ -121,7 +123,8 @@ export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox 
         },
       },
       async (request, reply) => {
-        if (!(await deleteWebhook(kernel.db, request.params.id))) throw notFound()
+        const { id } = request.params
+        if (!(await transaction(kernel.db, tx => deleteWebhook(tx, id)))) throw notFound()
         return reply.code(204).send(null)
       },
     )
