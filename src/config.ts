@@ -48,7 +48,11 @@ export const variables = {
     check.integer(1, 500),
     'connections one process holds for requests and jobs; the queue holds up to 5 more',
   ),
-  DATA_DIR: withDefault('./data', check.text, 'folder of the embedded database and the development secrets'),
+  DATA_DIR: withDefault(
+    './data',
+    check.text,
+    'folder of the embedded database, the development secrets and local storage backends',
+  ),
   JWT_SECRET: generatedSecret(
     check.secretList,
     'shared with the issuer of tokens; several, comma-separated, during a rotation; each at least 32 bytes',

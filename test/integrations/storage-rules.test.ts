@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { mayPass, readComplaint } from '../../src/integrations/storage/complaint.ts'
 import { endpointProblem, objectUrl } from '../../src/integrations/storage/endpoint.ts'
 import { failureCode, fitForDisplay } from '../../src/integrations/storage/errors.ts'
-import { type StorageError, verified } from '../../src/integrations/storage/index.ts'
+import { StorageError, verified } from '../../src/integrations/storage/index.ts'
 import { signedHeaders } from '../../src/integrations/storage/signature.ts'
 
 const sha256 = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex')
@@ -120,6 +120,8 @@ test('a refusal says what to mend, and whether another try may help', () => {
     assert.equal(words(403, xml(code, 'x')), `${says} (${code})`)
   assert.equal(words(400, xml('Odd', 'so so')), 'the service answered 400 Odd: so so')
   assert.equal(words(400, xml('Odd')), 'the service answered 400 Odd')
+  assert.equal(words(400, xml('c'.repeat(1_000))), `the service answered 400 ${'c'.repeat(1_000)}`)
+  assert.equal(words(400, xml('c'.repeat(1_001))), 'the service answered 400')
   assert.equal(words(502, '<html>'), 'the service answered 502')
   for (const status of [300, 301, 399])
     assert.equal(words(status, ''), `the service answered ${status}: the bucket is at another endpoint`)
@@ -167,6 +169,7 @@ test('of bytes that are not what they should be, the last are never handed on', 
     buffer(Readable.from(verified(broken, expected))),
     /^StorageError: the file breaks off \(EIO\)$/,
   )
+  assert.equal(new StorageError('x').fault, 'failed')
   const nothing = { bytes: 0, sha256: sha256('') }
   assert.equal((await buffer(Readable.from(verified(Readable.from([]), nothing)))).length, 0)
 })
@@ -175,6 +178,10 @@ test('a failure is called by its code, wherever in the chain of causes it is, an
   const coded = Object.assign(new Error('x'), { code: 'EPIPE' })
   assert.equal(failureCode(coded), 'EPIPE')
   assert.equal(failureCode(new Error('x', { cause: new Error('y', { cause: coded }) })), 'EPIPE')
+  let deep: Error = coded
+  for (let n = 0; n < 4; n++) deep = new TypeError('x', { cause: deep })
+  assert.equal(failureCode(deep), 'EPIPE')
+  assert.equal(failureCode(new TypeError('x', { cause: deep })), 'TypeError')
   assert.equal(failureCode(new DOMException('x', 'TimeoutError')), 'TimeoutError')
   assert.equal(failureCode('x'), 'unknown')
 })

@@ -5,11 +5,13 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { ingestInvoice } from '../../src/features/billing/ingest-invoice.ts'
 import type { InvoiceRow } from '../../src/features/billing/tables.ts'
 import { csv, row } from '../features/billing/file.ts'
 import { costLines, haveInvoice, ingest, invoiceOf, runTask, whenFetched } from '../support/billing.ts'
 import { eventually } from '../support/eventually.ts'
 import { base, filesKept, setupPlaces } from '../support/storage.ts'
+import { jobPart } from '../support/sweep.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const pathOf = ({ id }: Pick<InvoiceRow, 'id'>) => `/api/v1/billing/invoices/${id}/file`
@@ -131,14 +133,15 @@ test('a backend that fails fails the ingest: the invoice says so, the lines stan
     invoices.map(({ invoice_uuid, sha256 }) => `invoices/${invoice_uuid}/${sha256}.csv`).sort()
   assert.deepEqual(await recorded(), keys(others))
 
-  bucket.faults.clear()
-  const newest = await eventually('the queue has tried again', async () => {
-    await sql`update pgboss.job set start_after = now() - interval '1 hour' where state = 'retry'`.execute(
-      ctx.db,
-    )
-    const invoice = await invoiceOf(places, failed!)
-    return invoice.ingest_status === 'ingested' && invoice
+  await eventually('the queue will try again', async () => {
+    const { rows } = await sql`
+      select 1 from pgboss.job where data ->> 'job' = 'ingest_invoice' and state = 'retry'`.execute(ctx.db)
+    return rows.length === 1
   })
+  bucket.faults.clear()
+  assert.equal(await ingestInvoice(ctx, failed!.id, jobPart()), 'ingested')
+  const newest = await invoiceOf(places, failed!)
+  assert.equal(newest.ingest_error, null)
   assert.deepEqual(await recorded(), keys([newest, ...others]))
   assert.equal(sha256((await call('GET', pathOf(newest))).text), newest.sha256)
 
