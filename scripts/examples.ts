@@ -27,7 +27,15 @@ const examples = emptyExamples()
 const DATA_DIR = mkdtempSync(join(tmpdir(), 'cloudops-examples-'))
 await prepareDatabases()
 
-await walk({ worker: true, provider: { actionDelayMs: 20 }, finance: {}, env: { DATA_DIR } }, async told => {
+const whole: SetupOptions = {
+  worker: true,
+  provider: { actionDelayMs: 20 },
+  // Longer than the provider is made busy for: the run that is cancelled meanwhile must still be waiting.
+  providerLimits: { troubleMs: 5_000 },
+  finance: {},
+  env: { DATA_DIR },
+}
+await walk(whole, async told => {
   await mirror(told)
   await sell(told)
   const shop = await deploy(told)
