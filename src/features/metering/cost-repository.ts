@@ -87,7 +87,7 @@ export function costsOfNobody(
 export async function listTenants(
   executor: Executor,
   period: string,
-  { madeBefore, tenantId }: { madeBefore: string; tenantId?: string },
+  tenantId: string | undefined,
   limit: number,
   after: string | null,
 ): Promise<string[]> {
@@ -105,8 +105,7 @@ export async function listTenants(
   }
   const { rows } = await sql<{ tenant_id: string }>`
     select tenant_id from (
-      (select tenant_id from ${names('cloud_deployments')} n where exists (
-        select from cloud_deployments d where d.tenant_id = n.tenant_id and d.created_at < ${madeBefore}) limit ${limit})
+      (select tenant_id from ${names('cloud_deployments')} n limit ${limit})
       union
       (select tenant_id from ${names('cloud_cost_lines')} n where exists (
         select from cloud_cost_lines l where l.tenant_id = n.tenant_id and l.period = ${period}::date and not l.is_tax) limit ${limit})
