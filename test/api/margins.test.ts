@@ -43,16 +43,18 @@ test('margins: what a deployment and a tenant are charged, what the provider’s
   await haveResource(bundle, { name: 'shop', deployment: shop.id, tenant: 'acme' })
   await haveResource(bundle, { name: 'blog', deployment: blog.id, tenant: 'acme' })
   await haveResource(bundle, { name: 'wiki', deployment: wiki.id, tenant: 'globex' })
+  await haveResource(bundle, { name: 'late', deployment: late.id, tenant: 'initech' })
   const lines = [
     row({ description: 'shop (x)', USD: '$3.005' }),
     row({ description: 'shop (x)', USD: '$1.00' }),
     row({ description: 'blog (x)', USD: '$2.50' }),
     row({ description: 'wiki (x)', USD: '$4.00' }),
+    row({ description: 'late (x)', USD: '$1.50' }),
     row({ description: 'nobody (x)', USD: '$5.25' }),
     row({ description: 'initrode (x)', USD: '$0.75' }),
     row({ product: 'Taxes', description: 'STATE SALES TAX (6.25%)', USD: '$9.99' }),
   ]
-  const invoice = await haveInvoice(bundle, { amount: '26.495' })
+  const invoice = await haveInvoice(bundle, { amount: '27.995' })
   assert.equal(await ingest(bundle, invoice, csv(lines)), 'ingested')
   const line = (await costLines(bundle, 'matched=false')).find(other =>
     other.description.startsWith('initrode'),
@@ -91,6 +93,16 @@ test('margins: what a deployment and a tenant are charged, what the provider’s
       costs: [usd('4.00')],
       margin: { currency: 'USD', amount_minor: -400, percent: null },
     },
+    {
+      tenant_id: 'initech',
+      deployment_id: late.id,
+      slug: late.slug,
+      deployments: 1,
+      charged: [charged(0)],
+      // Younger than the month, and yet its line is known by its name.
+      costs: [usd('1.50')],
+      margin: { currency: 'USD', amount_minor: -150, percent: null },
+    },
   ]
   const whole = { data: rows, next_cursor: null, period: '2026-10', unassigned: [usd('6.00')] }
   assert.deepEqual(await margins(bundle, 'period=2026-10'), whole)
@@ -100,7 +112,7 @@ test('margins: what a deployment and a tenant are charged, what the provider’s
   const second = await margins(bundle, `period=2026-10&limit=2&cursor=${first.next_cursor}`)
   assert.deepEqual([second.data, second.next_cursor, second.unassigned], [rows.slice(2), null, null])
   const one = await margins(bundle, `period=2026-10&deployment_id=${wiki.id}`)
-  assert.deepEqual([one.data, one.unassigned], [rows.slice(2), null])
+  assert.deepEqual([one.data, one.unassigned], [[rows[2]], null])
   const acme = await margins(bundle, 'period=2026-10&tenant_id=acme')
   assert.deepEqual([acme.data, acme.unassigned], [rows.slice(0, 2), []])
 
@@ -115,6 +127,7 @@ test('margins: what a deployment and a tenant are charged, what the provider’s
       margin: null,
     },
     { ...rows[2], ...nobody },
+    { ...rows[3], ...nobody },
     {
       ...nobody,
       tenant_id: 'initrode',
@@ -130,7 +143,7 @@ test('margins: what a deployment and a tenant are charged, what the provider’s
   const further = await margins(bundle, `period=2026-10&by=tenant&limit=1&cursor=${pages.next_cursor}`)
   assert.deepEqual([...pages.data, ...further.data], tenants.slice(0, 2))
   const named = await margins(bundle, 'period=2026-10&by=tenant&tenant_id=initrode')
-  assert.deepEqual([named.data, named.unassigned], [tenants.slice(2), null])
+  assert.deepEqual([named.data, named.unassigned], [tenants.slice(3), null])
 
   // The current month has no lines yet: what is charged is all there is.
   const [, , , newest] = (await margins(bundle)).data

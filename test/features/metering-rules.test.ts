@@ -114,6 +114,8 @@ test('a kind’s charge is exact over all its rates, and rounded once', () => {
   assert.equal(charge(february, [rate('month', 450), 672n * HOUR]), 450n, 'February is no cheaper')
   assert.equal(charge(february, [rate('month', 450), 336n * HOUR]), 225n)
   assert.equal(charge(november, [rate('hour', 1), 1799n]), 0n)
+  assert.equal(charge(november, [rate('month', 1), 360n * HOUR - 1n]), 0n)
+  assert.equal(charge(november, [rate('month', 1), 360n * HOUR]), 1n)
   assert.equal(charge(november, [rate('hour', 1), 1800n]), 1n, 'half a cent goes up')
   // Each third of a cent would be lost, or two of them counted as one each.
   const third: [ReturnType<typeof rate>, bigint] = [rate('hour', 1), 1200n]
@@ -403,12 +405,14 @@ test('addons beyond a plan’s cap raise it', () => {
 })
 
 test('as many as are included are carried on for nothing, and only what is still to come', () => {
+  // A cent a second: not one of them is lost.
+  const terms = termsInForce({ ...subscription, items: [item('droplet', 1, hourly(3600))] }, null, november)
   const forecast = (living: number, carriedFrom: string) =>
-    lineOf(usageStatement(facts({ living: new Map([['droplet', living]]), carriedFrom })), 'droplet')
+    lineOf(usageStatement(facts({ terms, living: new Map([['droplet', living]]), carriedFrom })), 'droplet')
       .forecast_cents
   assert.equal(forecast(7, '2026-11-15T12:00:00.000Z'), 0n)
-  assert.equal(forecast(8, '2026-11-30T23:00:00.000Z'), 3n)
-  assert.equal(forecast(9, '2026-11-01T00:00:00.000Z'), 2n * 720n * 3n)
+  assert.equal(forecast(8, '2026-11-30T23:00:00.000Z'), HOUR)
+  assert.equal(forecast(9, '2026-11-01T00:00:00.000Z'), 2n * 720n * HOUR)
   assert.equal(forecast(9, '2026-12-01T00:00:00.000Z'), 0n)
   assert.equal(forecast(9, '2026-12-01T01:00:00.000Z'), 0n, 'metered past its end')
 })

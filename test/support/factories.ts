@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import type { Bundle } from './setup.ts'
 
 let made = 0
-const unique = (what: string) => `${what}-${++made}`
+/** Names that sort in the order they were made in, however many tests share the process. */
+const unique = (what: string) => `${what}-${String(++made).padStart(6, '0')}`
 
 /** A deployment of the tenant, made by a platform_admin. */
 export async function deployment({ call }: Bundle, tenantId = 'acme', fields: object = {}) {

@@ -14,15 +14,13 @@ export interface BilledDeployment {
 export interface BilledFilter {
   id?: string
   tenantIds?: string[]
-  /** Only those made before. */
-  madeBefore?: string
 }
 
 /** In the order of ids. */
 export async function listBilled(
   executor: Executor,
   scope: Scope,
-  { id, tenantIds, madeBefore }: BilledFilter,
+  { id, tenantIds }: BilledFilter,
   limit: number,
   after: string | null,
 ): Promise<BilledDeployment[]> {
@@ -30,7 +28,6 @@ export async function listBilled(
     scope.allTenants ? undefined : sql`d.tenant_id = ${scope.tenantId}`,
     id === undefined ? undefined : sql`d.id = ${id}`,
     tenantIds && sql`d.tenant_id = any(${tenantIds}::text[])`,
-    madeBefore === undefined ? undefined : sql`d.created_at < ${madeBefore}`,
     after === null ? undefined : sql`d.id > ${after}`,
   ].filter(condition => condition !== undefined)
   const { rows } = await sql<BilledDeployment>`

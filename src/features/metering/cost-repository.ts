@@ -87,14 +87,14 @@ export function costsOfNobody(
 export async function listTenants(
   executor: Executor,
   period: string,
-  { madeBefore, tenantId }: { madeBefore: string; tenantId?: string },
+  tenantId: string | undefined,
   limit: number,
   after: string | null,
 ): Promise<string[]> {
   const isAsked = tenantId === undefined ? sql`true` : sql`tenant_id = ${tenantId}`
   const names = (table: 'cloud_deployments' | 'cloud_cost_lines') => {
     const next = (from: RawBuilder<unknown>) =>
-      sql`select tenant_id from ${sql.table(table)} where tenant_id > ${from} order by tenant_id limit 1`
+      sql`select tenant_id from ${sql.table(table)} where tenant_id > ${from} and ${isAsked} order by tenant_id limit 1`
     return sql`(
       with recursive names (tenant_id) as (
         (${next(sql`${after ?? ''}::text`)})
@@ -105,10 +105,9 @@ export async function listTenants(
   }
   const { rows } = await sql<{ tenant_id: string }>`
     select tenant_id from (
-      (select tenant_id from ${names('cloud_deployments')} n where ${isAsked} and exists (
-        select from cloud_deployments d where d.tenant_id = n.tenant_id and d.created_at < ${madeBefore}) limit ${limit})
+      (select tenant_id from ${names('cloud_deployments')} n limit ${limit})
       union
-      (select tenant_id from ${names('cloud_cost_lines')} n where ${isAsked} and exists (
+      (select tenant_id from ${names('cloud_cost_lines')} n where exists (
         select from cloud_cost_lines l where l.tenant_id = n.tenant_id and l.period = ${period}::date and not l.is_tax) limit ${limit})
     ) t order by tenant_id limit ${limit}`.execute(executor)
   return rows.map(row => row.tenant_id)

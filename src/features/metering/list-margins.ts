@@ -38,7 +38,7 @@ const BATCH = 500
 export async function marginsOfDeployments(db: Executor, asked: MarginQuestion): Promise<MarginRow[]> {
   const { month, now, tenantId, deploymentId, limit, after } = asked
   const filter = { id: deploymentId, tenantIds: tenantId === undefined ? undefined : [tenantId] }
-  const deployments = await listBilled(db, ALL, { ...filter, madeBefore: month.end_at }, limit, after)
+  const deployments = await listBilled(db, ALL, filter, limit, after)
   const charges = await chargesOf(db, now, month, deployments)
   const ids = deployments.map(({ id }) => id)
   const costs = ownedBy(await costsOfDeployments(db, month.first_day, ids))
@@ -54,11 +54,10 @@ export async function marginsOfDeployments(db: Executor, asked: MarginQuestion):
 /** A tenant may have any number of deployments: they are charged in batches. */
 export async function marginsOfTenants(db: Executor, asked: MarginQuestion): Promise<MarginRow[]> {
   const { month, now, tenantId, limit, after } = asked
-  const filter = { madeBefore: month.end_at, tenantId }
-  const tenantIds = await listTenants(db, month.first_day, filter, limit, after)
+  const tenantIds = await listTenants(db, month.first_day, tenantId, limit, after)
   const charges = new Map(tenantIds.map((id): [string, Money[]] => [id, []]))
   for (let batch: BilledDeployment[], last: string | null = null; ; last = batch.at(-1)!.id) {
-    batch = await listBilled(db, ALL, { tenantIds, madeBefore: month.end_at }, BATCH, last)
+    batch = await listBilled(db, ALL, { tenantIds }, BATCH, last)
     const charged = await chargesOf(db, now, month, batch)
     for (const [index, { tenant_id }] of batch.entries()) charges.get(tenant_id)!.push(charged[index]!)
     if (batch.length < BATCH) break

@@ -18,11 +18,15 @@ export interface MeteringRun {
 }
 
 /** How many hours this run has metered. */
-export async function meterHours({ db, clock }: Kernel, { signal, log }: MeteringRun): Promise<number> {
+export async function meterHours(
+  { db, clock }: Kernel,
+  { signal, log }: MeteringRun,
+  mostBatches = MOST_BATCHES,
+): Promise<number> {
   const firstDeployment = await firstMadeAt(db)
   let metered = 0
   let rows = 0
-  for (let batch = 0; batch < MOST_BATCHES && !signal.aborted; batch++) {
+  for (let batch = 0; batch < mostBatches && !signal.aborted; batch++) {
     const now = clock.now()
     const hours = dueHours({ last: await lastHour(db), firstDeployment }, now, BATCH)
     if (hours.length === 0) break

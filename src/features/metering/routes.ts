@@ -47,7 +47,7 @@ export function meteringRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           operationId: 'listMargins',
           summary: 'List a month’s margins',
           description:
-            'For each deployment, or each tenant (`by=tenant`), what it is charged, what the provider’s lines for it cost, and what is left. Deployments made after the month are left out.',
+            'For each deployment, or each tenant (`by=tenant`), what it is charged, what the provider’s lines for it cost, and what is left. All of them are listed, charged or not.',
           querystring: MarginsQuery,
           response: { 200: Margins },
         },

@@ -1,7 +1,7 @@
 // SQL of what subscriptions cost and include: for many deployments in one statement.
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
-import type { PlanItem } from '../catalog/index.ts'
+import { ITEMS_JSON, type PlanItem } from '../catalog/index.ts'
 import type { SubscriptionAddonRow } from './tables.ts'
 
 export interface SubscriptionTerms {
@@ -21,10 +21,7 @@ export async function findTerms(executor: Executor, deploymentIds: string[]): Pr
   const { rows } = await sql<SubscriptionTerms>`
     select s.deployment_id, p.code as plan_code, v.id as plan_version_id, v.base_price_cents, v.currency, s.created_at,
       s.trial_ends_at,
-      (select coalesce(json_agg(json_build_object('resource_kind', i.resource_kind, 'included_qty', i.included_qty,
-          'overage_unit', i.overage_unit, 'overage_price_cents', i.overage_price_cents, 'hard_cap_qty', i.hard_cap_qty)
-          order by i.resource_kind), '[]')
-        from plan_items i where i.plan_version_id = v.id) as items,
+      ${sql.raw(ITEMS_JSON)} as items,
       (select coalesce(json_agg(json_build_object('code', a.code, 'resource_kind', a.resource_kind, 'qty', a.qty,
           'price_cents', a.price_cents, 'quantity', a.quantity) order by a.code), '[]')
         from subscription_addons a where a.subscription_id = s.id) as addons
