@@ -98,6 +98,19 @@ test('startSandbox brings both services up on loopback, says loudly that they ar
       assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/)
     const headers = { authorization: `Bearer ${sandbox.token}` }
     assert.equal((await fetch(`${sandbox.providerUrl}/v2/account`, { headers })).status, 200)
+    for (const token of ['dop_v1_somebody', 'short'])
+      await fetch(`${sandbox.providerUrl}/v2/account`, { headers: { authorization: `Bearer ${token}` } })
+    const state = await (await fetch(`${sandbox.providerUrl}/__sandbox/state`)).json()
+    const { requests } = state as { requests: { status: number; token: string }[] }
+    assert.deepEqual(
+      requests.map(({ status, token }) => [status, token]),
+      [
+        [200, '…oken'],
+        [200, '…body'],
+        [200, '…'],
+      ],
+      'any token is taken, and none is shown',
+    )
     assert.equal(
       (await fetch(`${sandbox.financeUrl}/__sandbox/invoices`)).headers.get('x-sandbox'),
       'simulated',
