@@ -2,7 +2,7 @@
 -- transactions carry the caller in the setting `cloudops.actor`; where it is not set, nobody is acting, and the triggers
 -- below do not even begin. What sweeps, sagas and ingests write is in their own logs.
 create table audit_log (
-  -- UUIDv7, with the microseconds behind the milliseconds: entries of one transaction sort in the order they were made.
+  -- UUIDv7, with a counter behind the milliseconds: entries of one transaction sort in the order they were made.
   id              uuid primary key,
   at              timestamptz(3) not null,
   actor           text not null,
@@ -44,11 +44,12 @@ create trigger append_only before update or delete on audit_seals
 create trigger append_only_whole before truncate on audit_seals
   for each statement execute function refuse_change();
 
--- An entry's id, of the microseconds since 1970.
-create function audit_id(micros bigint) returns uuid language sql volatile parallel safe as $$
+create sequence audit_order minvalue 0 maxvalue 4095 cycle;
+
+-- An entry's id, of the milliseconds since 1970.
+create function audit_id(millis bigint) returns uuid language sql volatile as $$
   select encode(
-    int8send(((micros / 1000) << 16) | 28672 | (micros % 1000 * 4096 / 1000))
-      || substring(uuid_send(gen_random_uuid()) from 9), 'hex')::uuid
+    int8send((millis << 16) | 28672 | nextval('audit_order')) || substring(uuid_send(gen_random_uuid()) from 9), 'hex')::uuid
 $$;
 
 -- Arguments: the columns of the key, then those that are not copied: secrets, and what changes along with every change.
@@ -78,12 +79,12 @@ begin
     from string_to_table(tg_argv[0], ' ') with ordinality as k (name, nr);
   end if;
   insert into audit_log
-  select audit_id(micros), to_timestamp(micros / 1000 / 1000.0), who ->> 'actor', who ->> 'role', who ->> 'tenant_id',
+  select audit_id(millis), to_timestamp(millis / 1000.0), who ->> 'actor', who ->> 'role', who ->> 'tenant_id',
     who ->> 'request_id', who ->> 'operation', tg_table_name,
     subject, row ->> 'tenant_id', case tg_op when 'INSERT' then 'created' when 'UPDATE' then 'updated' else 'deleted' end, was, becomes
   from (
     select current_setting('cloudops.actor')::jsonb as who,
-      (extract(epoch from clock_timestamp()) * 1000000)::bigint as micros
+      floor(extract(epoch from clock_timestamp()) * 1000)::bigint as millis
     offset 0) acting;
   return null;
 end

@@ -4,12 +4,12 @@ import { ACTOR_SETTING } from './acting.ts'
 import type { Executor } from './db/tables.ts'
 
 /** The first columns of an entry: which it is, and who was acting. */
-const START = `audit_id(micros), to_timestamp(micros / 1000 / 1000.0), who ->> 'actor', who ->> 'role', who ->> 'tenant_id',
+const START = `audit_id(millis), to_timestamp(millis / 1000.0), who ->> 'actor', who ->> 'role', who ->> 'tenant_id',
   who ->> 'request_id', who ->> 'operation'`
 
 /** Who is acting, from the setting's text; null: nobody. */
 const acting = (text: string) => `(
-  select nullif(${text}, '')::jsonb as who, (extract(epoch from clock_timestamp()) * 1000000)::bigint as micros
+  select nullif(${text}, '')::jsonb as who, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as millis
   offset 0) acting`
 
 export interface Act {

@@ -3,8 +3,9 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { sealEntries } from '../../src/features/audit-log/seal-entries.ts'
 import { verifyChain } from '../../src/features/audit-log/verify-chain.ts'
-import { actingText } from '../../src/kernel/acting.ts'
+import { actAs, actingText } from '../../src/kernel/acting.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { startWorker } from '../../src/worker.ts'
 import { addon, deployment, plan } from '../support/factories.ts'
 import { haveInvoice } from '../support/invoices.ts'
 import { ended, kindOf, start, step } from '../support/sagas.ts'
@@ -192,8 +193,11 @@ test('what a request sets off is done by nobody: neither steps nor the runner’
       return { ok: true, context: {}, output: {} }
     },
   })
-  const bundle = await setup(t, { worker: true, sagaKinds: () => [kindOf('watched', [watching])] })
+  const bundle = await setup(t, { sagaKinds: () => [kindOf('watched', [watching])] })
   const run = await start(bundle, 'watched')
+  // As if a request had woken the worker.
+  const request = { actor: 'eve', role: null, tenant_id: null, request_id: 'r-1', operation: 'none' }
+  await actAs(request, () => startWorker(bundle.ctx))
   await ended(bundle, run.id)
   assert.deepEqual(seen, [''])
   const entries = await list(bundle)
