@@ -10,20 +10,32 @@ interface Step {
   shared: boolean
 }
 
-/** Tests of processes on PostgreSQL; the others of that folder bring an embedded database along, whatever the run. */
-const onPostgres = ['chaos-sagas', 'database-away', 'finance-push', 'many-nodes', 'reference-page', 'stop']
+/**
+ * Tests of processes start one after the other, which takes long: those that the engine matters to run on it, and those
+ * that it does not matter to run on PostgreSQL, where a start takes half the time.
+ */
 const processes = process.env.TEST_DATABASE_URL
-  ? onPostgres.map(name => `test/process/${name}.test.ts`)
-  : ['test/process/*.test.ts']
+  ? [
+      'catalog-command',
+      'chaos-sagas',
+      'database-away',
+      'finance-push',
+      'many-nodes',
+      'reference-page',
+      'sagas-command',
+      'stop',
+    ]
+  : ['command-line', 'first-start', 'lock']
+const processFiles = processes.map(name => `test/process/${name}.test.ts`)
 
 const lanes: Step[][] = [
-  [{ shared: true, files: ['test/{api,architecture,kernel}/*.test.ts'] }],
+  [{ shared: true, files: ['test/api/*.test.ts'] }],
   [{ shared: true, files: ['test/jobs/*.test.ts'] }],
-  [{ shared: false, files: processes }],
+  [{ shared: false, files: processFiles }],
   [
     // These wait more than they work.
     { shared: false, files: ['test/scenarios/*.test.ts'] },
-    { shared: true, files: ['test/{features,integrations,races,sandbox}/**/*.test.ts'] },
+    { shared: true, files: ['test/{architecture,features,integrations,kernel,races,sandbox}/**/*.test.ts'] },
   ],
 ]
 
