@@ -52,24 +52,30 @@ create function audit_id(millis bigint) returns uuid language sql volatile as $$
     int8send((millis << 16) | 28672 | nextval('audit_order')) || substring(uuid_send(gen_random_uuid()) from 9), 'hex')::uuid
 $$;
 
--- Arguments: the columns of the key, then those that are not copied: secrets, and what changes along with every change.
+-- Arguments, each a list of columns: the key; what changes along with every change, or by the runner's and the sweep's
+-- hand, and is no change by itself; and secrets, whose values are in no entry, only that they have changed.
 -- Little is done in steps and much in one statement, because every write of every caller pays for it.
 create function audit_change() returns trigger language plpgsql as $$
 declare
+  unsaid text[] := string_to_array(concat_ws(' ', tg_argv[1], tg_argv[2]), ' ');
+  secret text[];
   was jsonb;
   becomes jsonb;
   row jsonb;
   subject text;
 begin
   if tg_op = 'INSERT' then
-    becomes := to_jsonb(new) - tg_argv[1:];
+    becomes := to_jsonb(new) - unsaid;
     row := becomes;
   elsif tg_op = 'DELETE' then
-    was := to_jsonb(old) - tg_argv[1:];
+    was := to_jsonb(old) - unsaid;
     row := was;
   else
-    row := to_jsonb(new) - tg_argv[1:];
-    select jsonb_object_agg(o.key, o.value), jsonb_object_agg(o.key, n.value) into was, becomes
+    row := to_jsonb(new) - string_to_array(concat_ws(' ', tg_argv[1]), ' ');
+    secret := string_to_array(concat_ws(' ', tg_argv[2]), ' ');
+    select jsonb_object_agg(o.key, case when o.key = any (secret) then '"(hidden)"' else o.value end),
+      jsonb_object_agg(o.key, case when o.key = any (secret) then '"(hidden, changed)"' else n.value end)
+    into was, becomes
     from jsonb_each(to_jsonb(old)) o join jsonb_each(row) n on n.key = o.key where n.value <> o.value;
     if was is null then return null; end if;
   end if;
@@ -80,8 +86,8 @@ begin
   end if;
   insert into audit_log
   select audit_id(millis), to_timestamp(millis / 1000.0), who ->> 'actor', who ->> 'role', who ->> 'tenant_id',
-    who ->> 'request_id', who ->> 'operation', tg_table_name,
-    subject, row ->> 'tenant_id', case tg_op when 'INSERT' then 'created' when 'UPDATE' then 'updated' else 'deleted' end, was, becomes
+    who ->> 'request_id', who ->> 'operation', tg_table_name, subject, row ->> 'tenant_id',
+    case tg_op when 'INSERT' then 'created' when 'UPDATE' then 'updated' else 'deleted' end, was, becomes
   from (
     select current_setting('cloudops.actor')::jsonb as who,
       floor(extract(epoch from clock_timestamp()) * 1000)::bigint as millis
@@ -111,7 +117,7 @@ create trigger audit after insert or update or delete on cloud_projects for each
   when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id');
 create trigger audit after insert or update or delete on cloud_provisioned for each row
   when (current_setting('cloudops.actor', true) <> '')
-  execute function audit_change('resource_id', 'updated_at', 'attributes', 'singles', 'tags');
+  execute function audit_change('resource_id', 'updated_at attributes singles tags');
 create trigger audit after insert or update or delete on cloud_drift for each row
   when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id');
 create trigger audit after insert or update or delete on drift_ignore_rules for each row
@@ -120,7 +126,7 @@ create trigger audit after insert or update or delete on sync_runs for each row
   when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id');
 create trigger audit after insert or update or delete on saga_runs for each row
   when (current_setting('cloudops.actor', true) <> '')
-  execute function audit_change('id', 'job_id', 'claim', 'last_write', 'heartbeat_at', 'suspected_at');
+  execute function audit_change('id', 'job_id claim last_write heartbeat_at suspected_at');
 create trigger audit after insert or update or delete on cloud_line_assignments for each row
   when (current_setting('cloudops.actor', true) <> '') execute function audit_change('invoice_id line_key occurrence');
 create trigger audit after insert or update or delete on scheduled_tasks for each row
@@ -128,13 +134,13 @@ create trigger audit after insert or update or delete on scheduled_tasks for eac
 create trigger audit after insert or update or delete on task_runs for each row
   when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id');
 create trigger audit after insert or update or delete on api_keys for each row
-  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id', 'key_hash', 'last_used_at');
+  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id', 'last_used_at', 'key_hash');
 create trigger audit after insert or update or delete on secrets for each row
-  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('name', 'sealed', 'updated_at', 'updated_by');
+  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('name', 'updated_at updated_by', 'sealed');
 create trigger audit after insert or update or delete on storage_backends for each row
-  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id', 'secret_access_key', 'updated_at');
+  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id', 'updated_at', 'secret_access_key');
 create trigger audit after insert or update or delete on webhooks for each row
-  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id', 'secret', 'previous_secret', 'updated_at');
+  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id', 'updated_at', 'secret previous_secret');
 
 -- A deployment's move, as one call: read, and written only if it is still where it was read, with its event and what
 -- follows for its subscription. Which states it may leave is the caller's to say. It answers the state it was in, and the

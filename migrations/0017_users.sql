@@ -60,4 +60,4 @@ create trigger audit after insert or update or delete on roles for each row
 create trigger audit after insert or update or delete on users for each row
   when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id', 'updated_at');
 create trigger audit after insert or update or delete on invitations for each row
-  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id', 'token_hash');
+  when (current_setting('cloudops.actor', true) <> '') execute function audit_change('id', '', 'token_hash');

@@ -140,7 +140,7 @@ test('a draft that is rewritten and deleted is told item by item, with keys of t
 
 test('a key’s hash is in no entry, nor is the key', async t => {
   const bundle = await setup(t)
-  const { call } = bundle
+  const { call, ctx } = bundle
   const keys = '/api/v1/users/ada/api_keys'
   const { body } = await call('POST', keys, { body: { description: 'CI' } })
   await call('POST', `${keys}/${body.data.key_id}/rotate`, { body: {} })
@@ -149,6 +149,20 @@ test('a key’s hash is in no entry, nor is the key', async t => {
   assert.deepEqual(
     entries.map(({ operation, action }) => `${operation} ${action}`),
     ['revokeApiKey updated', 'rotateApiKey created', 'rotateApiKey updated', 'createApiKey created'],
+  )
+  // Should a secret ever change by itself, that much is told.
+  const who = JSON.stringify({ actor: 'ada', request_id: 'r-1', operation: 'none' })
+  const hash = 'ab'.repeat(32)
+  await ctx.db.transaction().execute(async tx => {
+    await sql`select set_config('cloudops.actor', ${who}, true)`.execute(tx)
+    await sql`update api_keys set key_hash = ${hash}, last_used_at = now() where id = ${body.data.key_id}`.execute(
+      tx,
+    )
+  })
+  const [changed] = await list(bundle, 'limit=1')
+  assert.deepEqual(
+    [changed?.before, changed?.after],
+    [{ key_hash: '(hidden)' }, { key_hash: '(hidden, changed)' }],
   )
   const told = JSON.stringify(entries)
   assert.ok(!told.includes('key_hash') && !told.includes(body.data.api_key.split('_')[2]), told)
