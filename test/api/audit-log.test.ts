@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { sealEntries } from '../../src/features/audit-log/seal-entries.ts'
+import { auditSeal, sealEntries } from '../../src/features/audit-log/seal-entries.ts'
 import { verifyChain } from '../../src/features/audit-log/verify-chain.ts'
 import { actAs, actingText } from '../../src/kernel/acting.ts'
 import { newId } from '../../src/kernel/ids.ts'
@@ -261,6 +261,8 @@ test('sealed entries form a chain that is verified whole, batch by batch, and th
   const head = { seq: 5, hash: newest?.hash }
   assert.deepEqual(await verifyChain(ctx, { atATime: 2 }), { ...nothing, entries: 5, head })
   await deployment(bundle)
+  await auditSeal(ctx).run({ log: ctx.log } as never)
+  assert.equal((await list(bundle, 'limit=1'))[0]?.seq, 6)
   const after = await verify()
   assert.deepEqual([after.intact, after.entries, after.head.seq], [true, 6, 6])
   // One whose transaction was committed long after newer ones were sealed.
