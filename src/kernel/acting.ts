@@ -16,17 +16,29 @@ export const ACTOR_SETTING = 'cloudops.actor'
 
 const storage = new AsyncLocalStorage<Acting | undefined>()
 
-export const actAs = <T>(acting: Acting, work: () => T): T => storage.run(acting, work)
+export const actAs = <T>({ actor, role, tenant_id, request_id, operation }: Acting, work: () => T): T =>
+  storage.run(
+    {
+      actor: storable(actor),
+      role: role === null ? null : storable(role),
+      tenant_id: tenant_id === null ? null : storable(tenant_id),
+      request_id,
+      operation,
+    },
+    work,
+  )
 
 /** For work that a request set off and that is not the request's any more. */
 export const actAsNobody = <T>(work: () => T): T => storage.run(undefined, work)
 
+/** Undefined when nobody is acting. */
+export const actingNow = (): Acting | undefined => storage.getStore()
+
 /** What the setting is set to; empty when nobody is acting. */
 export function actingText(): string {
-  const acting = storage.getStore()
-  return acting === undefined ? '' : JSON.stringify(acting, storable)
+  const acting = actingNow()
+  return acting === undefined ? '' : JSON.stringify(acting)
 }
 
 /** Roles are whatever the issuer writes, and the database takes neither NUL nor half a character. */
-const storable = (_name: string, value: unknown): unknown =>
-  typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\ufffd') : value
+const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd')

@@ -1,6 +1,6 @@
 // SQL of deployments. The database makes the JSON, and what belongs together is one statement.
 import { actingText } from '../../kernel/acting.ts'
-import { auditedInsert } from '../../kernel/audit-entry.ts'
+import { auditedInsert, auditedValues } from '../../kernel/audit-entry.ts'
 import type { Engine } from '../../kernel/db/engine.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
@@ -41,11 +41,12 @@ const COLUMNS = [
 
 const INSERT = {
   name: 'deployment_insert',
-  text: auditedInsert('cloud_deployments', COLUMNS, 'updated_at'),
+  text: auditedInsert('cloud_deployments', COLUMNS),
 }
 
 export async function insertDeployment(engine: Engine, row: CloudDeploymentRow): Promise<void> {
-  await engine.read(INSERT, [actingText(), ...COLUMNS.map(column => row[column])])
+  const { updated_at, ...shown } = row
+  await engine.read(INSERT, auditedValues(row, COLUMNS, shown))
 }
 
 export interface DeploymentParts {
