@@ -42,7 +42,8 @@ export async function transitionDeployment(
       `The deployment left ${from_state} while this move was being made. Look again.`,
     )
   }
-  return { deployment, event: JSON.stringify({ ...event, from_state }) }
+  const { id: eventId, deployment_id, ...rest } = event
+  return { deployment, event: JSON.stringify({ id: eventId, deployment_id, from_state, ...rest }) }
 }
 
 function invalidTransition(from: DeploymentState, to: DeploymentState): AppError {
