@@ -1,5 +1,6 @@
 // SQL of what the API shows of the audit log. The database makes the JSON.
 import type { Engine } from '../../kernel/db/engine.ts'
+import { filteredList } from '../../kernel/db/filtered-list.ts'
 
 /**
  * The entry `e` as text. The chain's hashes are made of it: another order, name or form would break every link that
@@ -26,39 +27,30 @@ export interface EntryFilter {
   to?: string
 }
 
-const CONDITIONS: Record<keyof EntryFilter, string> = {
-  actor: 'e.actor =',
-  operation: 'e.operation =',
-  subject_type: 'e.subject_type =',
-  subject_id: 'e.subject_id =',
-  tenant_id: 'e.tenant_id =',
-  request_id: 'e.request_id =',
-  from: 'e.id >=',
-  to: 'e.id <',
-}
-
-/** Newest first; one prepared statement for each combination of filters that is asked for. */
+/** Newest first. */
 export function listEntries(
   engine: Engine,
   filter: EntryFilter,
   limit: number,
   before: string | null,
 ): Promise<{ id: string; json: string }[]> {
-  const values: unknown[] = [limit]
-  const where: string[] = []
-  const used: string[] = []
-  const add = (name: string, condition: string, value: unknown) => {
-    if (value === undefined || value === null) return
-    values.push(value)
-    where.push(`${condition} $${values.length}`)
-    used.push(name)
-  }
-  for (const name of Object.keys(CONDITIONS) as (keyof EntryFilter)[])
-    add(name, CONDITIONS[name], filter[name])
-  add('before', 'e.id <', before)
-  const conditions = where.length > 0 ? `where ${where.join(' and ')}` : ''
-  const text = `${SHOWN} ${conditions} order by e.id desc limit $1`
-  return engine.read({ name: `audit_log:${used.join(',')}`, text }, values)
+  return filteredList(engine, {
+    name: 'audit_log',
+    select: SHOWN,
+    filters: [
+      ['actor', 'e.actor =', filter.actor],
+      ['operation', 'e.operation =', filter.operation],
+      ['subject_type', 'e.subject_type =', filter.subject_type],
+      ['subject_id', 'e.subject_id =', filter.subject_id],
+      ['tenant_id', 'e.tenant_id =', filter.tenant_id],
+      ['request_id', 'e.request_id =', filter.request_id],
+      ['from', 'e.id >=', filter.from],
+      ['to', 'e.id <', filter.to],
+      ['before', 'e.id <', before],
+    ],
+    order: 'e.id desc',
+    limit,
+  })
 }
 
 /** The entry as JSON text. */

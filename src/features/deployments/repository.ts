@@ -2,6 +2,7 @@
 import { actingText } from '../../kernel/acting.ts'
 import { auditedInsert, auditedValues } from '../../kernel/audit-entry.ts'
 import type { Engine } from '../../kernel/db/engine.ts'
+import { filteredList } from '../../kernel/db/filtered-list.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import { SUBSCRIPTION_JSON, type SubscriptionStatus } from '../subscriptions/index.ts'
@@ -163,7 +164,6 @@ export interface DeploymentFilter {
   tenant_id?: string
 }
 
-/** One prepared statement for each combination of filters that is asked for. */
 export function listDeployments(
   engine: Engine,
   scope: Scope,
@@ -171,20 +171,18 @@ export function listDeployments(
   limit: number,
   after: string | null,
 ): Promise<{ id: string; json: string }[]> {
-  const values: unknown[] = [limit]
-  const where: string[] = []
-  const used: string[] = []
-  const add = (name: string, condition: (parameter: string) => string, value: unknown) => {
-    if (value === undefined || value === null) return
-    values.push(value)
-    where.push(condition(`$${values.length}`))
-    used.push(name)
-  }
-  add('scope', p => `d.tenant_id = ${p}`, tenantOf(scope))
-  for (const name of ['state', 'region', 'slug', 'tenant_id'] as const)
-    add(name, p => `d.${name} = ${p}`, filter[name])
-  add('after', p => `d.id > ${p}::uuid`, after)
-  const conditions = where.length > 0 ? `where ${where.join(' and ')}` : ''
-  const text = `select d.id, ${DEPLOYMENT_JSON} as json from cloud_deployments d ${conditions} order by d.id limit $1`
-  return engine.read({ name: `deployments:${used.join(',')}`, text }, values)
+  return filteredList(engine, {
+    name: 'deployments',
+    select: `select d.id, ${DEPLOYMENT_JSON} as json from cloud_deployments d`,
+    filters: [
+      ['scope', 'd.tenant_id =', tenantOf(scope)],
+      ['state', 'd.state =', filter.state],
+      ['region', 'd.region =', filter.region],
+      ['slug', 'd.slug =', filter.slug],
+      ['tenant_id', 'd.tenant_id =', filter.tenant_id],
+      ['after', 'd.id >', after],
+    ],
+    order: 'd.id',
+    limit,
+  })
 }

@@ -1,3 +1,5 @@
 // Metering: what other parts of the service may use.
+import './tables.ts'
+
 export { metering } from './metering.ts'
 export { meteringRoutes } from './routes.ts'

@@ -1,6 +1,7 @@
 // SQL of runs as they are started, cancelled, listed and shown. The database makes the JSON.
 import { sql } from 'kysely'
 import type { Engine } from '../../kernel/db/engine.ts'
+import { filteredList } from '../../kernel/db/filtered-list.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { RunStatus } from './run-states.ts'
 
@@ -87,27 +88,25 @@ export interface RunFilter {
   deployment_id?: string
 }
 
-/** Newest first, without their steps; one prepared statement for each combination of filters that is asked for. */
+/** Newest first, without their steps. */
 export function listRuns(
   engine: Engine,
   filter: RunFilter,
   limit: number,
   before: string | null,
 ): Promise<{ id: string; json: string }[]> {
-  const values: unknown[] = [limit]
-  const where: string[] = []
-  const used: string[] = []
-  const add = (name: string, condition: string, value: unknown) => {
-    if (value === undefined || value === null) return
-    values.push(value)
-    where.push(`${condition} $${values.length}`)
-    used.push(name)
-  }
-  for (const name of ['status', 'kind', 'deployment_id'] as const) add(name, `r.${name} =`, filter[name])
-  add('before', 'r.id <', before)
-  const conditions = where.length > 0 ? `where ${where.join(' and ')}` : ''
-  const text = `select r.id, ${RUN_JSON})::text as json from saga_runs r ${conditions} order by r.id desc limit $1`
-  return engine.read({ name: `saga_runs:${used.join(',')}`, text }, values)
+  return filteredList(engine, {
+    name: 'saga_runs',
+    select: `select r.id, ${RUN_JSON})::text as json from saga_runs r`,
+    filters: [
+      ['status', 'r.status =', filter.status],
+      ['kind', 'r.kind =', filter.kind],
+      ['deployment_id', 'r.deployment_id =', filter.deployment_id],
+      ['before', 'r.id <', before],
+    ],
+    order: 'r.id desc',
+    limit,
+  })
 }
 
 /** By status; few rows, whatever the history. */
