@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import { onPostgres } from '../support/database.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
 interface Operation {
@@ -140,8 +141,10 @@ test('a path parameter that names nothing is a 404 problem on every route that t
   const bundle = await setup(t)
   const withParams = (await operations(bundle)).filter(operation => operation.takesParams)
   assert.ok(withParams.length > 0)
-  for (const { method, path, takesBody } of withParams) {
-    for (const id of [...badIds, someUuid]) {
+  const ids = [...badIds, someUuid]
+  for (const [index, { method, path, takesBody }] of withParams.entries()) {
+    // Every route with every id on PostgreSQL; on the embedded engine, for the sake of time, with a quarter of them in turn.
+    for (const id of onPostgres ? ids : ids.filter((_, nth) => (nth + index) % 4 === 0)) {
       const body = takesBody ? {} : undefined
       const answer = await bundle.call(method, withIds(path, id), { body })
       // A name that could exist is looked up after the body was judged, and some bodies have required fields.
