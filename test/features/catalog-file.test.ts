@@ -183,6 +183,11 @@ test('a catalog that is written and read again is the same, and changes nothing'
   )
 })
 
+test('a name may begin with a separator of lines that is no control character', () => {
+  const catalog = { plans: [{ code: 'a', name: '\u2028!', version: null }], addons: [], resource_prices: [] }
+  assert.deepEqual(read(writeCatalogFile(catalog)), catalog)
+})
+
 test('the order of plans and items in a file means nothing', () => {
   const catalog = read(example)
   const turned = structuredClone(catalog)

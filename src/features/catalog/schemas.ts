@@ -16,7 +16,7 @@ const Code = Type.String({
 const Name = Type.String({
   minLength: 1,
   maxLength: 200,
-  pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+  pattern: '^(?=[\\s\\S]*\\S)[^\\u0000-\\u001f\\u007f-\\u009f]+$',
 })
 const ResourceKind = Type.String({
   pattern: '^[a-z][a-z0-9_]{0,62}$',

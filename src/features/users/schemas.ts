@@ -12,7 +12,7 @@ export const Email = Type.String({
 })
 const DisplayName = Type.String({
   maxLength: 255,
-  pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+  pattern: '^(?=[\\s\\S]*\\S)[^\\u0000-\\u001f\\u007f-\\u009f]+$',
 })
 const Status = Type.Enum([...USER_STATUSES])
 const UserId = { ...ExternalId, pattern: '^[^\\u0000]*$' }
