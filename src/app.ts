@@ -38,7 +38,7 @@ import { originRule } from './kernel/http/origins.ts'
 import { answer } from './kernel/http/problems.ts'
 import { installRequestLog } from './kernel/http/request-log.ts'
 import { installSecurityHeaders } from './kernel/http/security-headers.ts'
-import { sessionKey } from './kernel/http/session-cookie.ts'
+import { sessionKeys } from './kernel/http/session-cookie.ts'
 import { parseStrictJson } from './kernel/http/strict-json.ts'
 import { answerUnreadable } from './kernel/http/unreadable.ts'
 import { validatorCompiler } from './kernel/http/validation.ts'
@@ -100,7 +100,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     async (_request: unknown, body: Buffer) => (body.length === 0 ? null : parseStrictJson(body)),
   )
 
-  await app.register(cookie, { secret: sessionKey(config.SECRET_KEY, config.SESSION_SIGNING_SALT) })
+  await app.register(cookie, { secret: sessionKeys(config.SECRET_KEY, config.SESSION_SIGNING_SALT) })
   await installSecurityHeaders(app, production)
   installRequestLog(app, ctx.metrics)
   await app.register(cors, {

@@ -54,7 +54,7 @@ export const variables = {
     'folder of the embedded database, the development secrets and local storage backends',
   ),
   JWT_SECRET: generatedSecret(
-    check.secretList,
+    check.secretList(check.SECRET_BYTES),
     'shared with the issuer of tokens; several, comma-separated, during a rotation; each at least 32 bytes',
     check.SECRET_BYTES,
   ),
@@ -67,8 +67,8 @@ export const variables = {
     'claim that holds a role or a list of roles; `roles` is read too',
   ),
   SECRET_KEY: generatedSecret(
-    check.secret,
-    'encrypts stored secrets and, with the salt, signs the session cookie; in production at least 32 bytes',
+    check.secretList(1),
+    'encrypts stored secrets and, with the salt, signs the session cookie; `new,old` during a rotation; in production each at least 32 bytes',
     check.SECRET_BYTES,
   ),
   SESSION_SIGNING_SALT: generatedSecret(

@@ -63,16 +63,20 @@ export const SECRET_BYTES = 32
 /** A secret of any length; production asks for more (`weakness`). */
 export const secret: Check<string> = raw => raw
 
-export const secretList: Check<string[]> = raw => {
-  const list = raw.split(',').map(part => part.trim())
-  if (list.some(part => part === ''))
-    throw new Mend('has an empty entry: separate secrets with single commas')
-  for (const part of list) {
-    const short = shortness(part, SECRET_BYTES)
-    if (short) throw new Mend(`${short}: ${MAKE_ONE}`)
+/** Several during a rotation: the first is the one that is used, the others are still understood. */
+export const secretList =
+  (minBytes: number): Check<string[]> =>
+  raw => {
+    const list = raw.split(',').map(part => part.trim())
+    if (list.some(part => part === ''))
+      throw new Mend('has an empty entry: separate secrets with single commas')
+    if (new Set(list).size < list.length) throw new Mend('lists one secret twice')
+    for (const part of list) {
+      const short = shortness(part, minBytes)
+      if (short) throw new Mend(`${short}: ${MAKE_ONE}`)
+    }
+    return list
   }
-  return list
-}
 
 export const MAKE_ONE = 'make one with `openssl rand -base64 48`'
 

@@ -219,7 +219,7 @@ test('a duplicate whose patience ends is told 409 and when to ask again', async 
   app.addHook('onRequest', async request => {
     request.caller = { sub: 'ada', tenantId: 'acme', roles: [], platformAdmin: false, via: 'token' }
   })
-  installIdempotency(app, { ...ctx, seal: sealFor('a test', 'x'.repeat(32)), patienceMs: 30 })
+  installIdempotency(app, { ...ctx, seal: sealFor('a test', ['x'.repeat(32)]), patienceMs: 30 })
   const workshop: Workshop = { made: [], work: () => {} }
   const { closed, open: release } = gate()
   workshop.work = closed
@@ -354,7 +354,7 @@ test('a route for strangers cannot ask for idempotency keys', async t => {
   const { ctx } = await setup(t)
   const app = fastify()
   t.after(() => app.close())
-  installIdempotency(app, { ...ctx, seal: sealFor('a test', 'x'.repeat(32)) })
+  installIdempotency(app, { ...ctx, seal: sealFor('a test', ['x'.repeat(32)]) })
   assert.throws(
     () => app.post('/open', { config: { guard: 'public', idempotent: true } }, async () => ({})),
     /strangers have no idempotency keys/,
