@@ -31,6 +31,7 @@ import { installActing } from './kernel/http/act-as-caller.ts'
 import type { Door } from './kernel/http/authenticate.ts'
 import { authenticate } from './kernel/http/authenticate.ts'
 import { buildSerializer } from './kernel/http/compiled-once.ts'
+import { answerSeal } from './kernel/http/encrypted-answers.ts'
 import { installGuards } from './kernel/http/guards.ts'
 import { installIdempotency } from './kernel/http/idempotency.ts'
 import { installOpenapi } from './kernel/http/openapi.ts'
@@ -43,7 +44,6 @@ import { parseStrictJson } from './kernel/http/strict-json.ts'
 import { answerUnreadable } from './kernel/http/unreadable.ts'
 import { validatorCompiler } from './kernel/http/validation.ts'
 import { tokenVerifier } from './kernel/http/verify-token.ts'
-import { sealFor } from './kernel/sealed.ts'
 
 const LARGEST_BODY = 1024 * 1024
 const SLOWEST_REQUEST_MS = 30_000
@@ -126,7 +126,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   app.setNotFoundHandler({ preHandler: app.rateLimit() }, (request, reply) =>
     answer(notFound(), request, reply),
   )
-  installIdempotency(app, { ...ctx, seal: sealFor('idempotent answers', config.SECRET_KEY) })
+  installIdempotency(app, { ...ctx, seal: answerSeal(config.SECRET_KEY) })
   await installOpenapi(app, ctx.version)
 
   const routes = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { COLOUR, runCommand, secrets, temporaryFolder } from '../support/process.ts'
+import { COLOUR, preparedFolder, runCommand, secrets, temporaryFolder } from '../support/process.ts'
 
-const commands = ['serve', 'api', 'worker', 'migrate', 'config', 'token', 'tasks']
+const commands = ['serve', 'api', 'worker', 'migrate', 'config', 'token', 'tasks', 'secrets']
 
 test('every command explains itself, without colours where there is no terminal', async () => {
   for (const name of commands) {
@@ -24,6 +24,7 @@ test('words it does not know end it with 2, and say what would be right', async 
     [['serve', '--nonsense'], /--nonsense.*usage: cloudops serve/s],
     [['serve', 'now'], /takes no arguments/],
     [['migrate', 'down'], /`status`/],
+    [['secrets'], /`reencrypt`/],
     [['tasks'], /`list`/],
     [['tasks', 'run'], /`run`/],
     [['token', '--hours', 'many'], /--hours/],
@@ -67,6 +68,15 @@ test('production starts with no secret missing or weak, and makes no tokens', as
   const token = await run(['token'], secrets)
   assert.deepEqual([token.code, token.stdout], [1, ''])
   assert.match(token.stderr, /in production this one makes none/)
+})
+
+test('re-encrypting says what it has done, table by table', async t => {
+  const env = { ...secrets, DATA_DIR: preparedFolder(t), SECRET_KEY: `a-new-key,${secrets.SECRET_KEY}` }
+  const { code, stdout, stderr } = await runCommand(['secrets', 'reencrypt'], { env })
+  assert.deepEqual([code, stderr], [0, ''])
+  for (const name of ['secrets', 'webhooks', 'storage_backends', 'idempotency_keys'])
+    assert.match(stdout, new RegExp(`^${name} +0 +0 +0$`, 'm'))
+  assert.match(stdout, /The others may be removed\.\n$/)
 })
 
 test('the configuration is shown with its secrets masked', async t => {

@@ -7,6 +7,8 @@ export interface Vault {
   seal(name: string, value: string): string
   /** Null when it was sealed under a SECRET_KEY that is not listed, or is not what was stored. */
   open(name: string, sealed: string): string | null
+  /** Sealed anew under the first SECRET_KEY; null when it is already. Throws what `open` answers with null. */
+  renew(name: string, sealed: string): string | null
   fingerprint(value: string): string
 }
 
@@ -14,7 +16,7 @@ export interface Vault {
 const FINGERPRINT_HEX = 16
 
 export function createVault(secretKeys: SecretKeys): Vault {
-  const { seal, open } = sealFor('secrets', secretKeys)
+  const { seal, open, renew } = sealFor('secrets', secretKeys)
   const key = Buffer.from(hkdfSync('sha256', secretKeys[0]!, '', 'cloudops fingerprint secrets', 32))
   return {
     seal: (name, value) => seal(value, name),
@@ -25,6 +27,7 @@ export function createVault(secretKeys: SecretKeys): Vault {
         return null
       }
     },
+    renew: (name, sealed) => renew(sealed, name),
     fingerprint: value =>
       createHmac('sha256', key).update(value, 'utf8').digest('hex').slice(0, FINGERPRINT_HEX),
   }

@@ -196,7 +196,8 @@ async function conclude(parts: Idempotency, place: Place, reply: FastifyReply, p
   })
 }
 
-const placeOf = ({ caller, key }: Pick<Place, 'caller' | 'key'>) => `${caller}\n${key}`
+/** What a key's row is encrypted for. */
+export const placeOf = ({ caller, key }: Pick<Place, 'caller' | 'key'>) => `${caller}\n${key}`
 
 /** Undefined for what cannot be kept, a stream. */
 function textOf(payload: unknown): string | undefined {
