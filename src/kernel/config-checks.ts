@@ -1,5 +1,6 @@
 // What a single configuration value may look like. Each check returns the value or throws a `Mend`: what is
 // wrong, in words that say how to put it right. They know no variable's name.
+import { shortness } from './weak-secret.ts'
 
 export type Check<T> = (raw: string) => T
 
@@ -12,7 +13,8 @@ export const integer =
   raw => {
     const value = Number(raw)
     if (!/^\d+$/.test(raw) || value < min || value > max) {
-      throw new Mend(`is not a whole number from ${min} to ${max}`)
+      const unit = /^\d+\s*[a-z%]+$/i.test(raw) ? ': write it without a unit' : ''
+      throw new Mend(`is not a whole number from ${min} to ${max}${unit}`)
     }
     return value
   }
@@ -28,6 +30,19 @@ export const oneOf =
   }
 
 export const flag: Check<boolean> = raw => oneOf(['true', 'false'])(raw) === 'true'
+
+/** What no value is meant to have. A secret is exempt: whatever it holds, it has worked with it so far. */
+export function plain(raw: string): string {
+  if (/^(["'`]).*\1$/s.test(raw)) throw new Mend('has quotes around it: take them out')
+  if (/\p{Cc}/u.test(raw)) throw new Mend('holds a line break or another control character')
+  return raw
+}
+
+/** Encrypted on its way, or not leaving this machine. */
+export function isPrivateOnItsWay(address: string): boolean {
+  const { protocol, hostname } = new URL(address)
+  return protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+}
 
 export const url: Check<string> = raw => {
   const parsed = URL.parse(raw)
@@ -79,17 +94,3 @@ export const secretList =
   }
 
 export const MAKE_ONE = 'make one with `openssl rand -base64 48`'
-
-function shortness(value: string, bytes: number): string | undefined {
-  const length = Buffer.byteLength(value)
-  return length < bytes ? `is ${length} bytes, at least ${bytes} are needed` : undefined
-}
-
-/** Why a secret is not good enough for production: too short, few different characters, a placeholder. */
-export function weakness(value: string, bytes: number): string | undefined {
-  const short = shortness(value, bytes)
-  if (short) return short
-  if (new Set(value).size < 8) return 'has too few different characters'
-  if (/change[-_ ]?me|placeholder|password|your[-_ ]?secret/i.test(value)) return 'looks like a placeholder'
-  return undefined
-}
