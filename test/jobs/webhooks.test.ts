@@ -381,7 +381,7 @@ test('a secret that can no longer be read, and a receiver that is private now, a
   const it = await receiver(t)
   const { id } = await webhook(bundle, { url: it.url })
   const { id: delivery } = await tested(bundle, id)
-  await deliverDue({ ...ctx, webhookSeal: sealFor('webhook secrets', 'another key') })
+  await deliverDue({ ...ctx, webhookSeal: sealFor('webhook secrets', ['another key']) })
   bundle.clock.advance(10_000)
   await deliverDue({ ...ctx, webhookSender: createWebhookSender({ allowPrivate: false }) })
   const { attempts } = await shown(bundle, id, delivery)
