@@ -30,6 +30,7 @@ import { AppError, notFound } from './kernel/errors.ts'
 import { installActing } from './kernel/http/act-as-caller.ts'
 import type { Door } from './kernel/http/authenticate.ts'
 import { authenticate } from './kernel/http/authenticate.ts'
+import { installBodyLimits, SMALLEST_LIMIT } from './kernel/http/body-limit.ts'
 import { buildSerializer } from './kernel/http/compiled-once.ts'
 import { answerSeal } from './kernel/http/encrypted-answers.ts'
 import { installGuards } from './kernel/http/guards.ts'
@@ -45,7 +46,6 @@ import { answerUnreadable } from './kernel/http/unreadable.ts'
 import { validatorCompiler } from './kernel/http/validation.ts'
 import { tokenVerifier } from './kernel/http/verify-token.ts'
 
-const LARGEST_BODY = 1024 * 1024
 const SLOWEST_REQUEST_MS = 30_000
 const EXPOSED_HEADERS = [
   'Idempotency-Replayed',
@@ -68,7 +68,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    bodyLimit: LARGEST_BODY,
+    bodyLimit: SMALLEST_LIMIT,
     requestTimeout: SLOWEST_REQUEST_MS,
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
@@ -112,6 +112,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600,
   })
+  installBodyLimits(app)
   installGuards(app, door)
   installActing(app)
   await app.register(rateLimit, {

@@ -274,14 +274,14 @@ test('as_of names the start of each kind’s last whole sweep, and only of the k
   assert.deepEqual(await asOf('?kind=app'), {})
 })
 
-test('a resource shows its latest 50 events, and its events page through all of them, newest first', async t => {
+test('a resource shows its latest 50 events, newest last, and its events page through all of them, newest first', async t => {
   const bundle = await setup(t)
   for (let i = 0; i < 61; i++) await see(bundle, 'droplet', [{ provider_id: '7', attrs: { memory: i } }])
   const { id } = await rowOf(bundle, 'droplet', '7')
   const { body } = await bundle.call('GET', `/api/v1/inventory/${id}`)
   assert.equal(body.data.id, id)
   assert.deepEqual([body.data.desired_state, body.data.drift, body.data.events.length], [null, [], 50])
-  const { id: eventId, created_at, ...latest } = body.data.events[0]
+  const { id: eventId, created_at, ...latest } = body.data.events[49]
   assert.match(eventId, /^[0-9a-f-]{36}$/)
   assert.equal(created_at, bundle.clock.now().toISOString())
   assert.deepEqual(latest, {
@@ -305,7 +305,7 @@ test('a resource shows its latest 50 events, and its events page through all of 
     Array.from({ length: 60 }, (_, i) => 60 - i),
   )
   assert.deepEqual([events.length, events[60]?.kind, events[60]?.changes], [61, 'discovered', null])
-  assert.deepEqual(body.data.events, events.slice(0, 50))
+  assert.deepEqual(body.data.events, events.slice(0, 50).reverse())
 })
 
 test('a deleted resource can still be looked at by its id', async t => {

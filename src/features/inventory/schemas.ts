@@ -49,7 +49,7 @@ export const ResourceEvent = Type.Object({
 
 export const ResourceDetail = Type.Object({
   ...Resource.properties,
-  events: Type.Array(ResourceEvent, { description: 'The latest 50, newest first.' }),
+  events: Type.Array(ResourceEvent, { maxItems: 50, description: 'The latest 50, newest last.' }),
   desired_state: Nullable(
     Type.Object({
       spec: Type.Record(Type.String(), Type.Unknown()),
