@@ -411,6 +411,20 @@ describe('the brake', () => {
     assert.deepEqual(doneBy(await sweepOne(bundle, 'droplet')), NOTHING_DONE)
   })
 
+  test('holds when most of a small account is missing from three whole listings, and deletes fewer than 25', async t => {
+    const seed = generated({ droplets: 26, volumes: 24, projects: 1 })
+    const bundle = await setup(t, { provider: { seed } })
+    for (const kind of ['droplet', 'volume'] as const) {
+      await sweepOne(bundle, kind)
+      seed.remove({ percent: 100, kind })
+      for (let i = 0; i < 2; i++) await sweepOne(bundle, kind)
+    }
+    const held = await sweepOne(bundle, 'droplet')
+    assert.deepEqual([held.status, held.struck, held.deleted, held.held], ['complete', 26, 0, 26])
+    const deleted = await sweepOne(bundle, 'volume')
+    assert.deepEqual([deleted.status, deleted.deleted, deleted.held], ['complete', 24, 0])
+  })
+
   test('lets go by itself of what comes back, and a confirmation deletes only what has not', async t => {
     const { bundle, seed, confirm } = await vanishing(t)
     const held = await sweepOne(bundle, 'droplet')

@@ -293,7 +293,15 @@ describe('what the database cannot hold', () => {
 
 describe('the brake', () => {
   const cases: [doomed: number, living: number, held: boolean, why: string][] = [
-    [99, 99, false, 'fewer than 100 rows are never held, be they all'],
+    [24, 24, false, 'fewer than 25 rows are never held, be they all'],
+    [25, 25, true, '25 rows and all of them'],
+    [90, 90, true, 'a small account that is listed empty'],
+    [25, 49, true, 'just more than half'],
+    [25, 50, false, 'exactly half is not more than half'],
+    [26, 50, true, 'one more than half'],
+    [25, 51, false, 'just less than half'],
+    [99, 198, false, 'exactly half, and fewer than 100'],
+    [99, 197, true, 'more than half, and fewer than 100'],
     [100, 100, true, '100 rows and all of them'],
     [100, 499, true, 'just more than 20 %'],
     [100, 500, false, 'exactly 20 % is not more than 20 %'],
