@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import type { FaultSpec } from '../../sandbox/provider/faults.ts'
 import { generated } from '../../sandbox/world/generated.ts'
-import { addResource, removeResource } from '../../sandbox/world/world.ts'
+import { removeResource } from '../../sandbox/world/world.ts'
 import { inventoryHandlers } from '../../src/features/inventory/jobs.ts'
 import { LostRunError, syncKind } from '../../src/features/inventory/sync-kind.ts'
 import { startRun } from '../../src/features/inventory/sync-run-repository.ts'
@@ -188,16 +188,6 @@ describe('a listing that is less than whole', () => {
     assert.deepEqual(doneBy(await sweepOne(bundle, 'droplet')), NOTHING_DONE, 'nor is their return')
     assert.equal(before.inserted, 9)
     assert.equal((await rowOf(bundle, 'droplet', 41_000_201)).region, 'nyc3')
-  })
-
-  test('an item that cannot be read makes a listing partial and costs the others nothing', async t => {
-    const bundle = await setup(t, { provider: {} })
-    const { world: sandboxWorld } = bundle.sandbox
-    const domain = sandboxWorld.shelves.domain.at(0)!
-    addResource(sandboxWorld, 'domain', { ...domain, name: 'odd\0.example' }, { now: new Date() })
-    const run = await sweepOne(bundle, 'domain')
-    assert.deepEqual([run.status, run.inserted], ['partial', 4])
-    assert.match(run.error ?? '', /cannot be stored/)
   })
 
   test('names that the database cannot hold are mended, not refused', async t => {
