@@ -6,7 +6,7 @@ import type { CloudResourceRow } from '../../src/features/inventory/tables.ts'
 import { writeSeen } from '../../src/features/inventory/write-seen.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { type Bundle, setup } from '../support/setup.ts'
-import { haveDeployment, haveProject, rowOf, see, sweepOne } from '../support/sweep.ts'
+import { haveDeployment, haveProject, rowOf, see, sightingOf, sweepOne } from '../support/sweep.ts'
 
 const DEPLOYMENTS = ['0199d2a8-1111-7000-8000-000000000001', '0199d2a8-1111-7000-8000-000000000002'] as const
 
@@ -375,7 +375,7 @@ test('a write that is rolled back leaves neither row nor event', async t => {
     attrs: {},
     fingerprint: 'f',
   }
-  const sighting = { kind: 'droplet', at: bundle.clock.now().toISOString(), actor: 'x' } as const
+  const sighting = await sightingOf(bundle, 'droplet', 'x')
   await assert.rejects(
     db.transaction().execute(async tx => {
       assert.equal((await writeSeen(tx, sighting, resource)).inserted, 1)
@@ -415,7 +415,7 @@ test('sweeps are listed newest first, by kind, status and sweep, page by page, a
   for (const query of ['kind=x', 'status=done', 'sweep_id=1', 'limit=501', 'colour=red'])
     assert.equal((await bundle.call('GET', `/api/v1/inventory/sync-runs?${query}`)).status, 422, query)
 
-  const { attempt: _, ...record } = runs[0]!
+  const { attempt: _, look: __, ...record } = runs[0]!
   assert.deepEqual((await bundle.call('GET', `/api/v1/inventory/sync-runs/${record.id}`)).body.data, record)
   assert.deepEqual(
     [record.pages, record.seen, record.total, record.inserted, record.status],

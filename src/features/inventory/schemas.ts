@@ -128,6 +128,13 @@ export const SyncRun = Type.Object({
   confirmed_at: Nullable(Time),
   confirmed_by: Nullable(Type.String()),
   error: Nullable(Type.String()),
+  cut: Type.Integer({
+    description: 'Items that are stored in part: something of them was too long or too much.',
+  }),
+  set_aside: Type.Integer({
+    description: 'Items that could not be stored. They count as seen: nothing of them is struck.',
+  }),
+  remarks: Nullable(Type.String({ description: 'What was cut or set aside, and why.' })),
 })
 
 export const SyncRunsQuery = Query({
