@@ -217,7 +217,8 @@ test('a duplicate whose patience ends is told 409 and when to ask again', async 
   app.setErrorHandler(answer)
   app.decorateRequest('caller', undefined)
   app.addHook('onRequest', async request => {
-    request.caller = { sub: 'ada', tenantId: 'acme', roles: [], platformAdmin: false, via: 'token' }
+    const credential = { via: 'token', credentialId: 'jti-1', expiresAt: null } as const
+    request.caller = { sub: 'ada', tenantId: 'acme', roles: [], platformAdmin: false, ...credential }
   })
   installIdempotency(app, { ...ctx, seal: sealFor('a test', 'x'.repeat(32)), patienceMs: 30 })
   const workshop: Workshop = { made: [], work: () => {} }

@@ -104,6 +104,8 @@ const caller = (sub: string, tenantId: string | null, ...roles: string[]): Calle
   roles,
   platformAdmin: roles.includes('platform_admin'),
   via: 'token',
+  credentialId: 'jti-1',
+  expiresAt: '2026-11-15T13:00:00.000Z',
 })
 
 test('whatever key a caller can make or rotate, it may do no more than the caller', () => {

@@ -43,10 +43,7 @@ function managed(request: FastifyRequest<{ Params: { user_id: string } }>): {
 
 function created(reply: FastifyReply, { raw, row }: CreatedKey) {
   const { id, key_prefix, user_id, description, created_at, expires_at } = row
-  reply
-    .code(201)
-    .header('location', `/api/v1/users/${encodeURIComponent(user_id)}/api_keys/${id}`)
-    .header('cache-control', 'no-store')
+  reply.code(201).header('location', `/api/v1/users/${encodeURIComponent(user_id)}/api_keys/${id}`)
   const key = { api_key: raw, key_id: id, key_prefix, user_id, description, created_at, expires_at }
   return { data: { ...key, warning: WARNING } }
 }

@@ -50,25 +50,27 @@ export function answer(error: Error, request: FastifyRequest, reply: FastifyRepl
       'Something went wrong on our side. The log has the details.',
       request.id,
     )
-    return send(reply, body)
+    return send(request, reply, body)
   }
   const status = STATUS[known.kind]
   if (status >= 500) request.log.error({ err: known.cause ?? known }, known.message)
   if (status === 401) reply.header('www-authenticate', 'Bearer')
   if (status === 503) reply.header('retry-after', '5')
-  return send(reply, {
+  return send(request, reply, {
     ...problem(status, known.code, known.message, request.id),
     ...(known.errors && { errors: known.errors }),
     ...known.extra,
   })
 }
 
-const send = (reply: FastifyReply, body: Problem): FastifyReply =>
-  reply
+function send(request: FastifyRequest, reply: FastifyReply, body: Problem): FastifyReply {
+  request.problem = { code: body.code, detail: body.detail }
+  return reply
     .code(body.status)
     .header('cache-control', 'no-store')
     .type('application/problem+json')
     .send(JSON.stringify(body))
+}
 
 /** Our own refusals, and the framework's: bad bodies, bad addresses, failed validation. */
 function known4xx(error: Error & Partial<FastifyError>): AppError | undefined {
