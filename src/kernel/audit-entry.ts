@@ -1,6 +1,7 @@
 // How code writes entries of the audit log, where the database's triggers (migrations/0016_audit_log.sql) do not.
 import { sql } from 'kysely'
 import { ACTOR_SETTING, type Acting, actingNow } from './acting.ts'
+import { processTime } from './clock.ts'
 import type { Executor } from './db/tables.ts'
 import { newId } from './ids.ts'
 
@@ -88,5 +89,5 @@ export function auditedValues<Row extends Owned>(
   const credential = [by.credential_kind, by.credential_id, by.address, by.client_request_id]
   const who = [actor, role, tenant_id, request_id, operation, ...credential]
   const what = [row.id, row.tenant_id, JSON.stringify(shown)]
-  return [newId(), new Date(), ...who, ...what, ...columns.map(column => row[column])]
+  return [newId(), new Date(processTime()), ...who, ...what, ...columns.map(column => row[column])]
 }
