@@ -25,7 +25,11 @@ export async function keepFile(
     await openBackend(kernel, backend).put(key, file, { signal })
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
-    throw new StorageError(`the file could not be kept in “${backend.name}”: ${error.message}`, error.fault)
+    throw new StorageError(
+      `the file could not be kept in “${backend.name}”: ${error.message}`,
+      error.fault,
+      error.reason,
+    )
   }
   const kept_at = kernel.clock.now().toISOString()
   return { id: newId(), invoice_id, backend_id: backend.id, key, bytes, sha256, kept_at }
