@@ -8,7 +8,7 @@ import { type Dispatcher, request } from 'undici'
 import type { Clock } from '../../kernel/clock.ts'
 import { mayPass, readComplaint } from './complaint.ts'
 import { type Bucket, objectUrl } from './endpoint.ts'
-import { failureCode, fitForDisplay, StorageError } from './errors.ts'
+import { failureCode, fitForDisplay, orMissing, StorageError } from './errors.ts'
 import { type Credentials, signedHeaders } from './signature.ts'
 import type { Asked, FileToPut, Store } from './store.ts'
 
@@ -32,7 +32,7 @@ const NOTHING = createHash('sha256').digest('hex')
 const LONGEST_COMPLAINT = 64 * 1024
 
 interface Exchange extends Asked {
-  method: 'PUT' | 'GET' | 'DELETE'
+  method: 'PUT' | 'GET' | 'HEAD' | 'DELETE'
   key: string
   file?: FileToPut
 }
@@ -91,6 +91,14 @@ export function s3Store(place: Bucket & Credentials, { dispatcher, clock, limits
     async put(key, file, asked) {
       const { body } = await exchange({ ...asked, method: 'PUT', key, file })
       await body.dump()
+    },
+    has(key, bytes, asked) {
+      const look = async () => {
+        const { headers, body } = await exchange({ ...asked, method: 'HEAD', key })
+        await body.dump()
+        return headers['content-length'] === String(bytes)
+      }
+      return orMissing(look())
     },
     async get(key, asked): Promise<Readable> {
       return (await exchange({ ...asked, method: 'GET', key })).body
