@@ -25,6 +25,10 @@ export const sendIngest = (
   invoiceId: string,
 ): Promise<string | null> => jobs.send(tx, ingestJob, { invoice_id: invoiceId }, { key: invoiceId })
 
+/** An ingest that waits after a failure runs now; false when none does. */
+export const hurryIngest = ({ jobs }: BillingKernel, tx: Executor, invoiceId: string): Promise<boolean> =>
+  jobs.hurry(tx, ingestJob, { key: invoiceId })
+
 export const sendRematch = ({ jobs }: BillingKernel, tx: Executor): Promise<string | null> =>
   jobs.send(tx, rematchJob, {}, { key: 'all' })
 

@@ -26,6 +26,16 @@ export class StorageError extends Error {
   }
 }
 
+/** False instead of the error that says that the file is not there. */
+export async function orMissing(found: Promise<boolean>): Promise<boolean> {
+  try {
+    return await found
+  } catch (error) {
+    if (error instanceof StorageError && error.fault === 'missing') return false
+    throw error
+  }
+}
+
 const LONGEST_TEXT = 300
 
 /** Text from outside, made fit for an error or a log: one line, bounded, without the secret should it be repeated. */

@@ -9,7 +9,7 @@ import type { Clock } from '../../kernel/clock.ts'
 import { REFUSED_ADDRESS } from '../../kernel/net/vetted-lookup.ts'
 import { mayPass, readComplaint } from './complaint.ts'
 import { type Bucket, LINK_LOCAL, objectUrl } from './endpoint.ts'
-import { failureCode, fitForDisplay, StorageError, UNREACHABLE } from './errors.ts'
+import { failureCode, fitForDisplay, orMissing, StorageError, UNREACHABLE } from './errors.ts'
 import { type Credentials, signedHeaders } from './signature.ts'
 import type { Asked, FileToPut, Store } from './store.ts'
 
@@ -33,7 +33,7 @@ const NOTHING = createHash('sha256').digest('hex')
 const LONGEST_COMPLAINT = 64 * 1024
 
 interface Exchange extends Asked {
-  method: 'PUT' | 'GET' | 'DELETE'
+  method: 'PUT' | 'GET' | 'HEAD' | 'DELETE'
   key: string
   file?: FileToPut
 }
@@ -100,6 +100,14 @@ export function s3Store(place: Bucket & Credentials, { dispatcher, clock, limits
       await body.dump()
       // Any web server may say 200; these services also say what they have kept.
       if (!headers.etag) throw unreachable('the answer to a PUT has no ETag')
+    },
+    has(key, bytes, asked) {
+      const look = async () => {
+        const { headers, body } = await exchange({ ...asked, method: 'HEAD', key })
+        await body.dump()
+        return headers['content-length'] === String(bytes)
+      }
+      return orMissing(look())
     },
     async get(key, asked): Promise<Readable> {
       return (await exchange({ ...asked, method: 'GET', key })).body
