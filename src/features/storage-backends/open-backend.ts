@@ -1,11 +1,18 @@
 // A backend's row, made into the place it stands for: the one moment its key is not sealed.
 import { type Place, StorageError, type Store } from '../../integrations/storage/index.ts'
 import type { Seal } from '../../kernel/sealed.ts'
+import { findActiveBackend } from './repository.ts'
 import type { StorageKernel } from './storage-kernel.ts'
 import type { StorageBackendRow } from './tables.ts'
 
 export const openBackend = ({ storage, storageSeal }: StorageKernel, backend: StorageBackendRow): Store =>
   storage.open(placeOf(backend, storageSeal))
+
+/** The place where files are kept now, with its name; undefined when there is none. */
+export async function openActive(kernel: StorageKernel): Promise<{ name: string; store: Store } | undefined> {
+  const backend = await findActiveBackend(kernel.db)
+  return backend && { name: backend.name, store: openBackend(kernel, backend) }
+}
 
 function placeOf(row: StorageBackendRow, seal: Seal): Place {
   if (row.kind === 'local') return { kind: 'local', folder: row.folder! }
