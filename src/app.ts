@@ -22,7 +22,7 @@ import { roleRoutes } from './features/roles/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { secretRoutes } from './features/secrets/index.ts'
-import { createSessions, sessionRoutes } from './features/session/index.ts'
+import { createSessions, sessionRoutes, sessionSeal } from './features/session/index.ts'
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
 import { callerStandings, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
@@ -64,7 +64,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const apiKeys = apiKeyVerifier(ctx)
   const standings = callerStandings(ctx)
   const verifyToken = tokenVerifierOf(ctx)
-  const sessions = createSessions(ctx, sealFor('session tokens', config.SECRET_KEY), verifyToken)
+  const sessions = createSessions(ctx, sessionSeal(config.SECRET_KEY), verifyToken)
   const door: Door = {
     verifyToken,
     verifyApiKey: apiKeys.verify,
@@ -86,6 +86,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestIdHeader: false,
+    trustProxy: config.TRUSTED_PROXIES ?? false,
     // Always our own: two requests must not be found under one id. The caller's own is kept beside it.
     genReqId: () => randomUUID(),
     schemaController: { compilersFactory: { buildSerializer } },

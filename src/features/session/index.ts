@@ -2,4 +2,4 @@
 import './tables.ts'
 
 export { sessionRoutes } from './routes.ts'
-export { createSessions, forgetSessions } from './sessions.ts'
+export { createSessions, forgetSessions, sessionSeal } from './sessions.ts'

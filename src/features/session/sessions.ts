@@ -7,8 +7,12 @@ import type { Door, Refused } from '../../kernel/http/authenticate.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import type { Seal } from '../../kernel/sealed.ts'
+import { type Seal, sealFor } from '../../kernel/sealed.ts'
 import { deleteSessionsBefore, endSession, findSession, insertSession } from './repository.ts'
+
+/** What encrypts the tokens of sessions, each for the row it is in. */
+export const sessionSeal = (secretKey: Parameters<typeof sealFor>[1]): Seal =>
+  sealFor('session tokens', secretKey)
 
 export interface Sessions {
   /** Begins a session with a token that has been verified; answers its id. */
