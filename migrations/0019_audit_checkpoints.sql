@@ -30,16 +30,21 @@ create trigger append_only before delete or update of number, seq, hash, at, unk
 create trigger append_only_whole before truncate on audit_checkpoints
   for each statement execute function refuse_change();
 
--- One row where there were entries before the chain had a key: the first checkpoint takes their links as they stand. A
--- database that began with a key has none, and no link without one is ever taken there.
-create table audit_unkeyed (entries bigint primary key);
-insert into audit_unkeyed select count(*) from audit_log having count(*) > 0;
+-- One row in a database that was in use before the chain had a key: how many entries there were, and the newest of them.
+-- The first checkpoint takes the links of these as they stand. A database that began with a key has no row, and takes none.
+create table audit_unkeyed (entries bigint primary key, newest uuid);
+insert into audit_unkeyed
+select (select count(*) from audit_log), (select id from audit_log order by id desc limit 1)
+where exists (select from scheduled_tasks);
 
--- A node of the version before seals without a key. Behind a link that has one its links are passed over without a word:
--- the entries stay as they are, for a node that has the key.
+-- A node of the version before seals without a key, and knows nothing of the columns that entries have by now. Its links of
+-- newer entries, and all behind a link with a key, are passed over without a word: the entries stay as they are, for a node
+-- that has the key.
 create function pass_over_unkeyed() returns trigger language plpgsql as $$
 begin
-  if exists (select from public.audit_seals where seq < new.seq and mac is not null) then return null; end if;
+  if exists (select from public.audit_unkeyed where newest is null or newest < new.entry_id)
+    or exists (select from public.audit_seals where seq < new.seq and mac is not null)
+  then return null; end if;
   return new;
 end
 $$;

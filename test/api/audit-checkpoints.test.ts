@@ -224,12 +224,31 @@ test('entries that were chained before there was a key are taken once, and prove
     bundle,
     'update audit_seals set key_id = null, mac = null, checkpoint = null',
     'delete from audit_checkpoints',
-    'insert into audit_unkeyed values (4)',
+    'insert into audit_unkeyed select 4, id from audit_log order by id desc limit 1',
   )
   assert.deepEqual(await verdict(bundle), [true, null, null])
   await write(bundle, 1)
   const { intact, entries, unkeyed } = await verifyChain(ctx)
   assert.deepEqual([intact, entries, unkeyed], [true, 6, 4])
+  // Stripping off the keys of the others makes them no older than they are.
+  const links = await ctx.db.selectFrom('audit_seals').selectAll().execute()
+  const checkpoints = await ctx.db.selectFrom('audit_checkpoints').selectAll().execute()
+  await behind(
+    bundle,
+    'update audit_seals set key_id = null, mac = null, checkpoint = null',
+    'delete from audit_checkpoints',
+  )
+  assert.deepEqual(await verdict(bundle), [false, 1, 'the link has no key'])
+  await behind(bundle, 'delete from audit_seals')
+  await behind(
+    bundle,
+    ...links.map(
+      ({ seq, entry_id, hash, key_id, mac, checkpoint }) =>
+        `insert into audit_seals values (${seq}, '${entry_id}', '${hash}', ${key_id && `'${key_id}'`}, ${mac && `'${mac}'`}, ${checkpoint})`,
+    ),
+  )
+  await ctx.db.insertInto('audit_checkpoints').values(checkpoints).execute()
+  assert.deepEqual(await verdict(bundle), [true, null, null])
   // A node of the version before, which seals without a key, adds no link behind one that has a key.
   await deployment(bundle)
   await ctx.engine.session(session =>

@@ -66,9 +66,13 @@ export async function listLinks(
   return rows
 }
 
-/** Whether there were entries before the chain had a key. */
-export async function hadUnkeyed(tx: Executor): Promise<boolean> {
-  return (await tx.selectFrom('audit_unkeyed').select('entries').executeTakeFirst()) !== undefined
+/** How many links are of entries from before the chain had a key. */
+export async function countUnkeyed(tx: Executor): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from audit_seals s join audit_unkeyed u on s.entry_id <= u.newest`.execute(
+    tx,
+  )
+  return rows[0]!.count
 }
 
 const CHECKPOINT = ['number', 'seq', 'hash', 'at', 'unkeyed', 'previous', 'key_id', 'signature'] as const

@@ -6,8 +6,8 @@ import { tellWebhooks } from '../webhooks/index.ts'
 import type { AuditKernel } from './audit-kernel.ts'
 import { type Link, linkAfter, macText } from './chain.ts'
 import {
+  countUnkeyed,
   findHead,
-  hadUnkeyed,
   insertCheckpoint,
   insertSeals,
   listUnsealed,
@@ -70,7 +70,7 @@ async function seal(
   const newest = await newestCheckpoint(tx)
   const behindhand = newest ? newest.key_id !== current.id : head.seq > 0
   if (entries.length === 0 && !behindhand) return
-  const unkeyed = newest === undefined && (await hadUnkeyed(tx)) ? head.seq : 0
+  const unkeyed = newest === undefined && head.seq > 0 ? await countUnkeyed(tx) : 0
   // Whoever signs behind a checkpoint, or behind links, vouches for them.
   const problem = newest ? signatureProblem(newest, kernel.auditKeys) : unkeyed < head.seq && NO_CHECKPOINT
   if (problem) kernel.log.error({ problem }, 'no checkpoint of the audit log is made')

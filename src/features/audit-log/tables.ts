@@ -53,6 +53,6 @@ declare module '../../kernel/db/tables.ts' {
     audit_log: AuditLogRow
     audit_seals: AuditSealRow
     audit_checkpoints: CheckpointRow
-    audit_unkeyed: { entries: number }
+    audit_unkeyed: { entries: number; newest: string | null }
   }
 }
