@@ -18,6 +18,7 @@ interface Step {
  */
 const processes = process.env.TEST_DATABASE_URL
   ? [
+      'audit-command',
       'catalog-command',
       'chaos-sagas',
       'database-away',
