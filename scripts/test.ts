@@ -21,6 +21,7 @@ const processes = process.env.TEST_DATABASE_URL
       'catalog-command',
       'chaos-sagas',
       'database-away',
+      'database-proxy',
       'finance-push',
       'many-nodes',
       'reference-page',
