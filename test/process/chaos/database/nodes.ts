@@ -1,0 +1,84 @@
+// The service's processes: several for the API, several workers, all on one address of the database. Killed ones are
+// started again, as a supervisor would.
+import {
+  type Owner,
+  type Service,
+  spawnService,
+  startService,
+  temporaryFolder,
+} from '../../../support/process.ts'
+
+export type Role = 'api' | 'worker'
+
+export interface Nodes {
+  /** Where the API is answered, dead processes included until their successor is there. */
+  urls(): string[]
+  /** SIGKILL, and a new one in its place. */
+  kill(role: Role, chosen: number): Promise<void>
+  /** What the processes logged about a request. */
+  logged(requestId: string): string | undefined
+  /** Processes that ended although nobody killed them, with their last words. */
+  ended: string[]
+  kills: Record<Role, number>
+  stop(): Promise<void>
+}
+
+interface Slot {
+  role: Role
+  service: Service
+  /** All that earlier processes of this slot wrote about faults. */
+  before: string
+}
+
+export async function startNodes(
+  owner: Owner,
+  { api, workers, env }: { api: number; workers: number; env: Record<string, string> },
+): Promise<Nodes> {
+  const dataDir = temporaryFolder(owner)
+  const ended: string[] = []
+  const kills = { api: 0, worker: 0 }
+  let stopping = false
+  const roles: Role[] = [...Array<Role>(api).fill('api'), ...Array<Role>(workers).fill('worker')]
+  const watch = (slot: Slot) => {
+    const { service } = slot
+    service.exited.then(async exit => {
+      if (stopping || slot.service !== service) return
+      ended.push(`${slot.role} ${exit.code ?? exit.signal}: ${service.output().slice(-600)}`)
+      await replace(slot)
+    })
+  }
+  const replace = async (slot: Slot) => {
+    slot.before += slot.service.output()
+    slot.service = await spawnService(owner, { command: slot.role, env, dataDir })
+    watch(slot)
+  }
+  const slots = await Promise.all(
+    roles.map(async (role): Promise<Slot> => {
+      return { role, service: await startService(owner, { command: role, env, dataDir }), before: '' }
+    }),
+  )
+  for (const slot of slots) watch(slot)
+  const of = (role: Role) => slots.filter(slot => slot.role === role)
+
+  return {
+    urls: () => of('api').map(({ service }) => service.url),
+    async kill(role, chosen) {
+      const slot = of(role)[chosen % of(role).length]!
+      const { service } = slot
+      kills[role]++
+      const next = replace(slot)
+      await service.kill()
+      await next
+    },
+    logged: requestId =>
+      slots
+        .flatMap(slot => `${slot.before}\n${slot.service.output()}`.split('\n'))
+        .find(line => line.includes(requestId) && line.includes('"err"')),
+    ended,
+    kills,
+    async stop() {
+      stopping = true
+      await Promise.all(slots.map(({ service }) => service.stop()))
+    },
+  }
+}
