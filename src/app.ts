@@ -126,7 +126,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   app.setNotFoundHandler({ preHandler: app.rateLimit() }, (request, reply) =>
     answer(notFound(), request, reply),
   )
-  installIdempotency(app, { ...ctx, seal: sealFor('idempotent answers', config.SECRET_KEY) })
+  installIdempotency(app, { db: ctx.db, seal: sealFor('idempotent answers', config.SECRET_KEY) })
   await installOpenapi(app, ctx.version)
 
   const routes = [

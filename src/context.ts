@@ -66,7 +66,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     const applied = await migrate(engine, clock)
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
     const vault = createVault(config.SECRET_KEY)
-    const { providers, providerTokens } = await providersOf(options, { engine, log, vault })
+    const { providers, providerTokens } = await providersOf(options, { db: engine.db, log, vault })
     const finance = options.finance ?? financeOf(config, clock)
     const webhookSender = createWebhookSender({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE })
     const storage = options.storage ?? storageOf(config, clock)

@@ -1,9 +1,11 @@
 // SQL of the summary: one pass over the month's lines.
-import type { Engine } from '../../kernel/db/engine.ts'
+
+import { runStatement } from '../../kernel/db/statement.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
 import type { SummaryRow } from './summary.ts'
 
 /** Largest amounts first; in each list, what belongs to nobody is a row of its own. */
-export function sumLines(engine: Engine, period: string): Promise<SummaryRow[]> {
+export function sumLines(executor: Executor, period: string): Promise<SummaryRow[]> {
   const text = `
     select currency, case
         when grouping(kind) = 0 then 'kind'
@@ -24,5 +26,5 @@ export function sumLines(engine: Engine, period: string): Promise<SummaryRow[]> 
       (currency, matched))
     having grouping(matched) = 1 or not matched
     order by currency, sum(amount) desc, name`
-  return engine.read<SummaryRow>({ name: 'billing_summary', text }, [period])
+  return runStatement<SummaryRow>(executor, { name: 'billing_summary', text }, [period])
 }

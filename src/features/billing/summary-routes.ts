@@ -38,7 +38,7 @@ const Summary = Type.Object({
   ),
 })
 
-export function summaryRoutes({ engine }: Kernel): FastifyPluginAsyncTypebox {
+export function summaryRoutes({ db }: Kernel): FastifyPluginAsyncTypebox {
   return async app => {
     app.get(
       '/api/v1/billing/summary',
@@ -56,7 +56,7 @@ export function summaryRoutes({ engine }: Kernel): FastifyPluginAsyncTypebox {
       },
       async request => {
         const period = monthOf(request.query.period)
-        return { data: { period, currencies: summaryOf(await sumLines(engine, period)) } }
+        return { data: { period, currencies: summaryOf(await sumLines(db, period)) } }
       },
     )
   }

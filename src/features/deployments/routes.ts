@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
 import { cursorOf } from '../../kernel/http/pagination.ts'
 import { Many, One } from '../../kernel/http/words.ts'
@@ -25,7 +26,6 @@ import { transitionDeployment } from './transition-deployment.ts'
 import { updateDeployment } from './update-deployment.ts'
 
 const config = { guard: 'caller' } as const
-const creates = { guard: 'caller', idempotent: true } as const
 const tags = ['Deployments']
 const base = '/api/v1/deployments'
 
@@ -50,7 +50,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         const caller = callerOf(request)
         refuseForeignTenant(caller, filter.tenant_id)
         const after = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listDeployments(kernel.engine, scopeOf(caller), filter, limit + 1, after ?? null)
+        const rows = await listDeployments(kernel.db, scopeOf(caller), filter, limit + 1, after ?? null)
         return jsonPage(
           request,
           reply,
@@ -63,7 +63,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       base,
       {
         config: {
-          ...creates,
+          ...config,
           problems: { 409: { slug_taken: 'The tenant has a deployment of that slug.' } },
         },
         schema: {
@@ -76,8 +76,9 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const data = await createDeployment(kernel, callerOf(request), request.body)
-        return reply.code(201).header('location', `${base}/${data.id}`).send({ data })
+        const data = await createDeployment(inRequest(kernel, request), callerOf(request), request.body)
+        reply.code(201).header('location', `${base}/${data.id}`)
+        return { data }
       },
     )
 
@@ -95,7 +96,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const parts = await showDeployment(kernel.engine, scopeOf(callerOf(request)), request.params.id)
+        const parts = await showDeployment(kernel.db, scopeOf(callerOf(request)), request.params.id)
         if (!parts) throw notFound()
         const { state, deployment, subscription, events } = parts
         const more = `,"allowed_transitions":${JSON.stringify(allowedTransitions(state))},"subscription":${subscription},"events":${events}`
@@ -147,7 +148,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { state } = request.body
         const { deployment, event } = await transitionDeployment(
-          kernel,
+          inRequest(kernel, request),
           callerOf(request),
           request.params.id,
           request.body,
@@ -161,7 +162,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       `${base}/:id/subscribe`,
       {
         config: {
-          ...creates,
+          ...config,
           problems: { 409: { already_subscribed: 'The deployment has a subscription.' } },
         },
         schema: {
@@ -176,7 +177,12 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const json = await subscribeDeployment(kernel, callerOf(request), request.params.id, request.body)
+        const json = await subscribeDeployment(
+          inRequest(kernel, request),
+          callerOf(request),
+          request.params.id,
+          request.body,
+        )
         reply.code(201).header('location', `${base}/${request.params.id}`)
         return jsonText(reply, `{"data":${json}}`)
       },
@@ -200,7 +206,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) =>
         jsonText(
           reply,
-          `{"data":${await changeDeploymentPlan(kernel, callerOf(request), request.params.id, request.body)}}`,
+          `{"data":${await changeDeploymentPlan(inRequest(kernel, request), callerOf(request), request.params.id, request.body)}}`,
         ),
     )
   }

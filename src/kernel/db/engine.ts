@@ -1,14 +1,8 @@
 // What the rest of the service may ask of a database engine, whichever of the two it is. Everything typed goes
-// through `db` (Kysely); the other members are for what Kysely cannot say.
+// through `db` (Kysely, statement.ts); the other members are for what Kysely cannot say.
 import type { Kysely } from 'kysely'
 import type { Db as QueueDatabase } from 'pg-boss'
 import type { Tables } from './tables.ts'
-
-/** A hot read: a named statement that PostgreSQL plans once for each connection. */
-export interface Statement {
-  name: string
-  text: string
-}
 
 /** One session, for what needs the same connection throughout. */
 export interface Session {
@@ -20,7 +14,6 @@ export interface Session {
 export interface Engine {
   kind: 'postgres' | 'pglite'
   db: Kysely<Tables>
-  read<Row>(statement: Statement, values: unknown[]): Promise<Row[]>
   session<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** Rejects when the database does not answer in time. */
   ping(timeoutMs: number): Promise<void>

@@ -37,8 +37,6 @@ export async function openPglite({ dataDir, dump }: PgliteOptions): Promise<Engi
   return {
     kind: 'pglite',
     db: new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: withParsers(pglite) }) }),
-    read: async <Row>(statement: { text: string }, values: unknown[]) =>
-      (await query<Row>(pglite, statement.text, values)).rows,
     session: work =>
       work({
         query: async (text, values) => (await query<Record<string, unknown>>(pglite, text, values)).rows,

@@ -42,7 +42,6 @@ export function openPostgres({ url, poolSize, log }: PostgresOptions): Engine {
   return {
     kind: 'postgres',
     db: new Kysely<Tables>({ dialect: new ActingPostgresDialect({ pool }) }),
-    read: async (statement, values) => (await pool.query({ ...statement, values })).rows,
     session: async work => {
       const client = await pool.connect()
       let failure: Error | undefined

@@ -1,20 +1,26 @@
-// A connection that keeps the queue's insert prepared. It is long, always the same for a queue, and comes without a name:
-// PostgreSQL would take twice as long to plan it as to run it. The queue's other statements are better planned each time:
-// a plan made while the queue is empty is a bad one when it is not.
+// A connection that keeps statements prepared: those that have a name (statement.ts), and the queue's insert. That one is
+// long, always the same for a queue, and comes without a name: PostgreSQL would take twice as long to plan it as to run
+// it. The queue's other statements are better planned each time: a plan made while the queue is empty is a bad one when
+// it is not.
 import pg from 'pg'
+import { preparedNameOf } from './statement.ts'
 
 /** One for each queue and way to send. */
 const MOST = 50
-const names = new Map<string, string>()
+const queueInserts = new Map<string, string>()
 
 function nameOf(text: unknown, values: unknown): string | undefined {
   // What comes without values may be several commands in one text, which cannot be prepared: the queue's own upkeep is.
   if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0) return undefined
+  return preparedNameOf(text) ?? queueInsertName(text)
+}
+
+function queueInsertName(text: string): string | undefined {
   if (!text.includes('INSERT INTO pgboss.job')) return undefined
-  const known = names.get(text)
-  if (known !== undefined || names.size >= MOST) return known
-  const name = `queue_insert_${names.size + 1}`
-  names.set(text, name)
+  const known = queueInserts.get(text)
+  if (known !== undefined || queueInserts.size >= MOST) return known
+  const name = `queue_insert_${queueInserts.size + 1}`
+  queueInserts.set(text, name)
   return name
 }
 

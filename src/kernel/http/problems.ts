@@ -40,8 +40,20 @@ export function problem(status: number, code: string, detail: string, requestId:
   }
 }
 
+/** What the error tells the caller, or undefined when it is a fault of ours. */
+export const refusalOf = (error: Error): AppError | undefined =>
+  known4xx(error) ?? problemOfDatabaseError(error)
+
+export const problemOf = ({ kind, code, message, errors, extra }: AppError, requestId: string): Problem => ({
+  ...problem(STATUS[kind], code, message, requestId),
+  ...(errors && { errors }),
+  ...extra,
+})
+
+export const PROBLEM_HEADERS = { 'cache-control': 'no-store', 'content-type': 'application/problem+json' }
+
 export function answer(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const known = known4xx(error) ?? problemOfDatabaseError(error)
+  const known = refusalOf(error)
   if (!known) {
     request.log.error({ err: error }, 'unexpected error')
     const body = problem(
@@ -56,19 +68,11 @@ export function answer(error: Error, request: FastifyRequest, reply: FastifyRepl
   if (status >= 500) request.log.error({ err: known.cause ?? known }, known.message)
   if (status === 401) reply.header('www-authenticate', 'Bearer')
   if (status === 503) reply.header('retry-after', '5')
-  return send(reply, {
-    ...problem(status, known.code, known.message, request.id),
-    ...(known.errors && { errors: known.errors }),
-    ...known.extra,
-  })
+  return send(reply, problemOf(known, request.id))
 }
 
 const send = (reply: FastifyReply, body: Problem): FastifyReply =>
-  reply
-    .code(body.status)
-    .header('cache-control', 'no-store')
-    .type('application/problem+json')
-    .send(JSON.stringify(body))
+  reply.code(body.status).headers(PROBLEM_HEADERS).send(JSON.stringify(body))
 
 /** Our own refusals, and the framework's: bad bodies, bad addresses, failed validation. */
 function known4xx(error: Error & Partial<FastifyError>): AppError | undefined {
