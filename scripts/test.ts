@@ -19,6 +19,7 @@ interface Step {
 const processes = process.env.TEST_DATABASE_URL
   ? [
       'catalog-command',
+      'chaos-database',
       'chaos-sagas',
       'database-away',
       'database-proxy',

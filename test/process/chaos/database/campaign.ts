@@ -56,6 +56,8 @@ export interface CampaignReport extends Required, FaultCounts {
   /** Attempts after which nobody could know whether it was done. */
   unknown: number
   replays_compared: number
+  /** Processes that gave up while they started, and were started again. */
+  failed_starts: number
   settled_after_seconds: number | null
   /** What must not be, in words and figures; empty when all is well. */
   findings: string[]
@@ -128,7 +130,14 @@ export async function chaosDatabase(
   ]
   await nodes.stop()
   const operations = new Set(history.filter(({ outcome }) => outcome === 'done').map(each => each.operation))
-  const report = { seed, seconds: seconds(began), operations: operations.size, ...figures, replays_compared }
+  const report = {
+    seed,
+    seconds: seconds(began),
+    operations: operations.size,
+    ...figures,
+    replays_compared,
+    failed_starts: nodes.failedStarts(),
+  }
   return { report: { ...report, settled_after_seconds: settledAfter, findings }, history }
 }
 

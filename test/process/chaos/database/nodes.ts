@@ -1,5 +1,6 @@
 // The service's processes: several for the API, several workers, all on one address of the database. Killed ones are
 // started again, as a supervisor would.
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   type Owner,
   type Service,
@@ -19,6 +20,8 @@ export interface Nodes {
   logged(requestId: string): string | undefined
   /** Processes that ended although nobody killed them, with their last words. */
   ended: string[]
+  /** Processes that gave up while they started: whoever supervises them starts another. */
+  failedStarts(): number
   kills: Record<Role, number>
   stop(): Promise<void>
 }
@@ -26,6 +29,8 @@ export interface Nodes {
 interface Slot {
   role: Role
   service: Service
+  /** Whether it has ever been. */
+  ready: boolean
   /** All that earlier processes of this slot wrote about faults. */
   before: string
 }
@@ -38,23 +43,39 @@ export async function startNodes(
   const ended: string[] = []
   const kills = { api: 0, worker: 0 }
   let stopping = false
+  let failedStarts = 0
   const roles: Role[] = [...Array<Role>(api).fill('api'), ...Array<Role>(workers).fill('worker')]
   const watch = (slot: Slot) => {
     const { service } = slot
     service.exited.then(async exit => {
       if (stopping || slot.service !== service) return
-      ended.push(`${slot.role} ${exit.code ?? exit.signal}: ${service.output().slice(-600)}`)
+      if (slot.ready) ended.push(`${slot.role} ${exit.code ?? exit.signal}: ${service.output().slice(-600)}`)
+      else failedStarts++
       await replace(slot)
     })
   }
   const replace = async (slot: Slot) => {
     slot.before += slot.service.output()
-    slot.service = await spawnService(owner, { command: slot.role, env, dataDir })
+    slot.ready = false
+    const service = await spawnService(owner, { command: slot.role, env, dataDir })
+    slot.service = service
     watch(slot)
+    void becomesReady(slot, service)
+  }
+  const becomesReady = async (slot: Slot, service: Service) => {
+    while (!slot.ready && slot.service === service && !stopping) {
+      await pause(200)
+      if (slot.service === service) slot.ready = (await service.ready().catch(() => 0)) === 200
+    }
   }
   const slots = await Promise.all(
     roles.map(async (role): Promise<Slot> => {
-      return { role, service: await startService(owner, { command: role, env, dataDir }), before: '' }
+      return {
+        role,
+        service: await startService(owner, { command: role, env, dataDir }),
+        ready: true,
+        before: '',
+      }
     }),
   )
   for (const slot of slots) watch(slot)
@@ -75,6 +96,7 @@ export async function startNodes(
         .flatMap(slot => `${slot.before}\n${slot.service.output()}`.split('\n'))
         .find(line => line.includes(requestId) && line.includes('"err"')),
     ended,
+    failedStarts: () => failedStarts,
     kills,
     async stop() {
       stopping = true

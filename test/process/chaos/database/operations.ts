@@ -24,7 +24,7 @@ interface Sent {
 
 interface Operation {
   effects?: ((sent: Sent) => Effect)[]
-  /** Codes that, after an attempt whose outcome is unknown, mean that it was that attempt that did it. */
+  /** Of what takes no key: codes that, after an attempt with an unknown outcome, mean that it was that one that did it. */
   already?: string[]
   /** Why no story sends it. */
   left_out?: string
@@ -63,7 +63,7 @@ const table = {
     left_out: 'Deletions are held after three sweeps that miss a hundred resources: chaos:sweeps does that.',
   },
   assignProject: changed('cloud_projects'),
-  acceptDrift: { ...changed('cloud_drift'), already: ['drift_not_open'] },
+  acceptDrift: changed('cloud_drift'),
   createIgnoreRule: made('drift_ignore_rules'),
   deleteIgnoreRule: ended('drift_ignore_rules'),
   putDesiredState: changed('cloud_provisioned'),
@@ -73,7 +73,7 @@ const table = {
   createPlanVersion: made('plan_versions'),
   replacePlanVersion: changed('plan_versions'),
   deletePlanVersion: ended('plan_versions'),
-  publishPlanVersion: { ...changed('plan_versions'), already: ['already_active'] },
+  publishPlanVersion: changed('plan_versions'),
   createAddon: made('addons'),
   changeAddon: changed('addons'),
   createResourcePrice: made('resource_prices'),
@@ -85,24 +85,17 @@ const table = {
   changePlanVersion: changed('subscriptions'),
   startSaga: made('saga_runs'),
   // A run that is turning back by itself is not told to.
-  cancelSaga: { ...changed('saga_runs', { maybe: true }), already: ['saga_ended'] },
+  cancelSaga: changed('saga_runs', { maybe: true }),
   provisionDeployment: made('saga_runs'),
   deprovisionDeployment: made('saga_runs'),
-  ingestInvoice: {
-    effects: [of('cloud_invoices', 'requested', { maybe: true })],
-    already: ['already_running'],
-  },
+  ingestInvoice: { effects: [of('cloud_invoices', 'requested')] },
   pushInvoice: { effects: [of('cloud_invoices', 'requested')] },
   assignCostLine: made('cloud_line_assignments', { unlogged: true }),
   unassignCostLine: {
     effects: [of('cloud_line_assignments', 'deleted', { unlogged: true })],
     already: ['not_found'],
   },
-  // What runs already may be a run that the schedule began.
-  runTask: {
-    effects: [of('task_runs', 'created', { unlogged: true, maybe: true })],
-    already: ['already_running'],
-  },
+  runTask: made('task_runs'),
   pauseTask: changed('scheduled_tasks'),
   resumeTask: changed('scheduled_tasks'),
   retryDeadLetter: { left_out: 'There are no dead letters here: one would be a finding.' },
@@ -123,7 +116,8 @@ const table = {
   deleteStorageBackend: ended('storage_backends'),
   activateStorageBackend: changed('storage_backends'),
   deactivateStorageBackend: changed('storage_backends'),
-  checkStorageBackend: { effects: [of('storage_backends', 'requested')] },
+  // It changes nothing, and takes no key: asked twice, it is recorded twice.
+  checkStorageBackend: {},
   createRole: made('roles'),
   changeRole: changed('roles'),
   deleteRole: ended('roles'),
@@ -161,9 +155,6 @@ export function describedWrites(): ReadonlyMap<string, Described> {
       described.set(operationId, { method: method.toUpperCase(), path, keyed })
     }
   }
-  // What the description does not promise yet is asked for all the same: a move is done once.
-  const move = described.get('transitionDeployment')
-  if (move) move.keyed = true
   return described
 }
 
