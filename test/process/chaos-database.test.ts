@@ -22,7 +22,7 @@ if (onPostgres) {
         lost: 0.3,
         longestFreezeMs: 2_000,
         counts: {
-          ...{ freezes: 2, restarts: 1, failovers: 1, api_kills: 1, worker_kills: 1 },
+          ...{ freezes: 2, restarts: 1, failovers: 1, api_kills: 1, worker_kills: 0 },
           ...{ cuts: 4, delays: 1 },
         },
       },

@@ -20,7 +20,7 @@ const TABLES: Record<string, { key?: string; where?: string }> = {
   secrets: { key: 'name' },
   storage_backends: {},
   subscriptions: {},
-  task_runs: { where: "trigger = 'manual'" },
+  task_runs: { where: "requested_by = 'ada'" },
   users: { key: 'user_id' },
   webhooks: {},
 }
