@@ -10,7 +10,8 @@ import {
   tokenSecret,
   watchProviderTokens,
 } from './features/secrets/index.ts'
-import type { WebhookKernel } from './features/webhooks/index.ts'
+import { storageSealOf } from './features/storage-backends/index.ts'
+import { type WebhookKernel, webhookSealOf } from './features/webhooks/index.ts'
 import { createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
 import { createStorage, type Storage } from './integrations/storage/index.ts'
@@ -23,7 +24,6 @@ import type { Kernel } from './kernel/kernel.ts'
 import { createLog } from './kernel/log.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
-import { sealFor } from './kernel/sealed.ts'
 import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
 
@@ -81,9 +81,9 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       providerTokens,
       finance,
       webhookSender,
-      webhookSeal: sealFor('webhook secrets', config.SECRET_KEY),
+      webhookSeal: webhookSealOf(config.SECRET_KEY),
       storage,
-      storageSeal: sealFor('storage backends', config.SECRET_KEY),
+      storageSeal: storageSealOf(config.SECRET_KEY),
       platformTenantId: config.PLATFORM_TENANT_ID,
       engine,
       db: engine.db,

@@ -230,7 +230,7 @@ async function hurried(t: TestContext) {
   app.addHook('onRequest', async request => {
     request.caller = { sub: 'ada', tenantId: 'acme', roles: [], platformAdmin: false, via: 'token' }
   })
-  installIdempotency(app, { db: ctx.db, seal: sealFor('a test', 'x'.repeat(32)), waitMs: 30 })
+  installIdempotency(app, { db: ctx.db, seal: sealFor('a test', ['x'.repeat(32)]), waitMs: 30 })
   const workshop: Workshop = { made: [], work: () => {} }
   widgets(app, workshop)
   const send = (body: object = {}) =>

@@ -140,7 +140,7 @@ export async function showResource(
 const SHOWN_EVENTS = 50
 
 const LATEST_EVENTS = `select coalesce(json_agg(json_build_object('id', e.id, 'kind', e.kind, 'resource_id', e.resource_id,
-    'changes', e.changes, 'actor', e.actor, 'created_at', iso8601(e.created_at)) order by e.id desc), '[]')
+    'changes', e.changes, 'actor', e.actor, 'created_at', iso8601(e.created_at)) order by e.id), '[]')
   from (select * from cloud_resource_events where resource_id = r.id order by id desc limit ${SHOWN_EVENTS}) e`
 
 export function listEvents(
