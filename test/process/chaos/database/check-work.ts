@@ -11,9 +11,15 @@ interface Unsettled {
   jobs: number
 }
 
-/** Jobs that nobody works on although they are due, or that somebody works on; what is for later is nobody's debt. */
-const OWED = `name <> 'dead_letters' and (state = 'active' or
-  state in ('created', 'retry') and start_after < now() - interval '5 seconds')`
+/**
+ * Jobs that somebody works on, or that nobody does although they have been due for so long; what is for later is nobody's
+ * debt.
+ */
+const owed = (seconds: number, active = 'true') => `name <> 'dead_letters' and (state = 'active' and ${active}
+  or state in ('created', 'retry') and start_after < now() - interval '${seconds} seconds')`
+
+/** The schedule goes on: what it has just begun is not stuck. */
+const STUCK = owed(20, "started_on < now() - interval '20 seconds'")
 
 const UNSETTLED = `select
   (select count(*)::int from saga_runs where finished_at is null) as runs,
@@ -21,7 +27,7 @@ const UNSETTLED = `select
   (select count(*)::int from cloud_invoices
     where ingest_status <> 'ingested' or pushed_lines_hash is distinct from lines_hash) as invoices,
   (select count(*)::int from audit_log a where not exists (select from audit_seals s where s.entry_id = a.id)) as entries,
-  (select count(*)::int from pgboss.job where ${OWED}) as jobs`
+  (select count(*)::int from pgboss.job where ${owed(5)}) as jobs`
 
 export async function unsettled({ ask }: Pick<Cluster, 'ask'>): Promise<Unsettled> {
   return (await ask<Unsettled & Record<string, number>>(UNSETTLED))[0]!
@@ -46,7 +52,7 @@ export async function checkWork(
   )
   const stuck = await cluster.ask<{ what: string }>(
     `select name || ' ' || state || ' for ' || extract(epoch from now() - coalesce(started_on, start_after))::int || ' s' as what
-     from pgboss.job where ${OWED}`,
+     from pgboss.job where ${STUCK}`,
   )
   const untold = await cluster.ask<{ id: string }>(
     `select id::text from webhook_events where type like 'deployment.%' or type like 'saga.%'`,
@@ -56,7 +62,7 @@ export async function checkWork(
     [left.deliveries, 'webhook deliveries are still pending'],
     [left.invoices, 'invoices are not ingested or not pushed'],
     [left.entries, 'entries of the audit log are not sealed'],
-    [left.jobs, `jobs are stuck (${stuck.map(({ what }) => what).join(', ')})`],
+    [stuck.length, `jobs are stuck (${stuck.map(({ what }) => what).join(', ')})`],
     [destroyed!.count, `runs were turned back although no worker died over them (${destroyed!.reason})`],
     [figures.steps_begun_twice, 'steps were begun more than once'],
     [figures.ordered_twice, 'droplets were ordered more than once'],
