@@ -22,8 +22,13 @@ const minutes = count('minutes')
 const share = (whole: number) => Math.ceil((whole * minutes) / 30)
 
 const ends: (() => Promise<void> | void)[] = []
+const end = async () => {
+  for (const one of ends.splice(0).reverse()) await one()
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void end().finally(() => process.exit(130)))
 try {
-  const owner = { after: (end: () => Promise<void> | void) => void ends.push(end) }
+  const owner = { after: (one: () => Promise<void> | void) => void ends.push(one) }
   const { report, history } = await chaosDatabase(owner, {
     seed: count('seed'),
     clients: count('clients'),
@@ -62,5 +67,5 @@ try {
   process.stdout.write(`${findings.length} findings\n`)
   process.exitCode = findings.length === 0 ? 0 : 1
 } finally {
-  for (const end of ends.reverse()) await end()
+  await end()
 }
