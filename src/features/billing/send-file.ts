@@ -26,7 +26,6 @@ export async function sendFile(
   const describe = () =>
     reply
       .header('etag', tag)
-      .header('cache-control', 'private, no-cache')
       .header('content-type', CSV)
       .header('content-disposition', `attachment; filename="${downloadName(invoice)}"`)
   if (has) return describe().code(304).send()

@@ -25,7 +25,8 @@ export interface SendOptions {
   /** Of jobs of one type with one key, at most one is queued or running. */
   key: string
   id?: string
-  startAfter?: Date
+  /** How long to wait first. In seconds from now, which the database counts: nodes' clocks differ. */
+  startAfterSeconds?: number
   /** Below 0: waits for the queue's other jobs, however long it has been there. */
   priority?: number
 }
@@ -138,13 +139,13 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       }
     },
 
-    send(tx, type, payload, { key, id, startAfter, priority }) {
+    send(tx, type, payload, { key, id, startAfterSeconds, priority }) {
       const envelope: Envelope = { job: type.name, payload }
       return boss.send(type.queue, envelope, {
         db: fromKysely(tx),
         singletonKey: `${type.name}:${key}`,
         id,
-        startAfter,
+        ...(startAfterSeconds !== undefined && { startAfter: Math.ceil(startAfterSeconds) }),
         ...(priority !== undefined && { priority }),
         ...(type.longestSeconds !== undefined && { expireInSeconds: type.longestSeconds }),
       })
