@@ -110,14 +110,16 @@ export function createClient(urls: () => string[], random: () => number, repeate
     }
   }
 
+  const note = (operation: string, { status, request_id }: Attempt) => {
+    if (status >= 500 && status !== 503) faults.push({ operation, request_id })
+  }
   const wait = () => pause(100 + random() * 400)
 
   async function untilAnswered(method: string, intent: Intent): Promise<Answer | undefined> {
     for (;;) {
       const { made, answer } = await attempt(method, intent.path, intent)
       intent.attempts.push(made)
-      if (made.status >= 500 && made.status !== 503)
-        faults.push({ operation: intent.operation, request_id: made.request_id })
+      note(intent.operation, made)
       if (!isOpen(made)) return answer
       if (givenUp) return undefined
       await wait()
@@ -134,6 +136,7 @@ export function createClient(urls: () => string[], random: () => number, repeate
       for (;;) {
         const caller = { sub: 'ada', role: 'platform_admin' }
         const { made, answer } = await attempt('GET', path, { caller, key: '', body: undefined })
+        note(`GET ${path.split('?')[0]!.replace(/[0-9a-f-]{36}/g, ':id')}`, made)
         if (!isOpen(made)) return answer?.body
         await wait()
       }
