@@ -39,7 +39,14 @@ export async function startNodes(
   owner: Owner,
   { api, workers, env }: { api: number; workers: number; env: Record<string, string> },
 ): Promise<Nodes> {
-  const dataDir = temporaryFolder(owner)
+  const ends: (() => Promise<void> | void)[] = []
+  const own: Owner = { after: end => void ends.push(end) }
+  // Before any of them is ended: who ends then is not started again.
+  owner.after(async () => {
+    stopping = true
+    for (const end of ends.reverse()) await end()
+  })
+  const dataDir = temporaryFolder(own)
   const ended: string[] = []
   const kills = { api: 0, worker: 0 }
   let stopping = false
@@ -57,7 +64,7 @@ export async function startNodes(
   const replace = async (slot: Slot) => {
     slot.before += slot.service.output()
     slot.ready = false
-    const service = await spawnService(owner, { command: slot.role, env, dataDir })
+    const service = await spawnService(own, { command: slot.role, env, dataDir })
     slot.service = service
     watch(slot)
     void becomesReady(slot, service)
@@ -72,7 +79,7 @@ export async function startNodes(
     roles.map(async (role): Promise<Slot> => {
       return {
         role,
-        service: await startService(owner, { command: role, env, dataDir }),
+        service: await startService(own, { command: role, env, dataDir }),
         ready: true,
         before: '',
       }
