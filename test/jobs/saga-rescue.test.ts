@@ -25,7 +25,7 @@ async function takenBy({ ctx }: Bundle, id: string) {
   await sql`update pgboss.job set state = 'active', started_on = now()
     where id = (select job_id from saga_runs where id = ${id})`.execute(ctx.db)
   const claim = randomUUID()
-  assert.equal((await claimRuns(ctx.db, [id], [claim])).length, 1)
+  assert.equal((await claimRuns(ctx.db, [id], [claim], { three: names })).length, 1)
   const hold = { id, claim, jobId: null }
   return {
     complete: (index: number, context: object = {}) =>
@@ -53,7 +53,7 @@ async function looks(bundle: Bundle): Promise<number> {
   const { ctx } = bundle
   await silence(bundle, 9)
   assert.equal(await rescueRuns(ctx, ctx.log), 0, 'the first look only suspects')
-  await silence(bundle, 5)
+  await silence(bundle, 10)
   return rescueRuns(ctx, ctx.log)
 }
 

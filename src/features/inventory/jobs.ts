@@ -73,18 +73,17 @@ async function sweepKind(
   } catch (error) {
     // Whoever took the run over finishes it.
     if (error instanceof LostRunError) return run.log.warn({ kind }, error.message)
-    const wait = retryAfter(error)
-    if (wait === undefined) throw error
+    const delayMs = retryAfter(error)
+    if (delayMs === undefined) throw error
     // The rate limit asks for more patience than a job should hold: it comes back later, under a key of its own because
     // this one is still running.
-    const startAfter = new Date(Date.now() + wait)
     await kernel.jobs.send(
       kernel.db,
       syncKindJob,
       { kind, sweep_id: sweepId, postponed: postponed + 1 },
-      { key: `${kind}:${sweepId}:${postponed + 1}`, startAfter },
+      { key: `${kind}:${sweepId}:${postponed + 1}`, delayMs },
     )
-    run.log.warn({ kind, start_after: startAfter }, 'the provider’s rate limit: sweep postponed')
+    run.log.warn({ kind, retry_in_ms: delayMs }, 'the provider’s rate limit: sweep postponed')
   }
 }
 
@@ -95,12 +94,11 @@ export async function sendRefresh(
   providerId: string,
   look = 1,
 ): Promise<void> {
-  const startAfter = new Date(Date.now() + REFRESH_EVERY_MS)
   // Numbered, because the job that asks for the next look is itself still running.
   await jobs.send(
     db,
     refreshJob,
     { kind, provider_id: providerId, look },
-    { key: `${kind}:${providerId}:${look}`, startAfter },
+    { key: `${kind}:${providerId}:${look}`, delayMs: REFRESH_EVERY_MS },
   )
 }

@@ -34,7 +34,7 @@ export const createDroplet = (kernel: InventoryKernel): Step => ({
     }
   },
 
-  async compensate({ sagaId, inputs, context, signal }) {
+  async compensate({ sagaId, inputs, context, signal, transaction }) {
     const { size } = inputs as unknown as ProvisionInputs
     const tag = sagaTag(sagaId)
     const known = typeof context.droplet_id === 'string' ? [context.droplet_id] : []
@@ -45,7 +45,8 @@ export const createDroplet = (kernel: InventoryKernel): Step => ({
         { tag, dropletIds: known, gpus: isGpuSize(size), unsure: known.length === 0 },
         { signal },
       )
-    await recordDestroyed(kernel, sagaId, { providerIds: known, tag, seen: { droplets, at } })
+    const destroyed = { providerIds: known, tag, seen: { droplets, at } }
+    await transaction(tx => recordDestroyed(tx, kernel, sagaId, destroyed))
     return { ok: true }
   },
 })
