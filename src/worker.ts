@@ -17,8 +17,8 @@ import {
   housekeeping,
   requestFirstRun,
   taskHandlers,
-  taskSchedule,
   upsertTasks,
+  watchSchedule,
 } from './features/scheduled-tasks/index.ts'
 import { rollOverPeriods } from './features/subscriptions/index.ts'
 import { forgetWebhookEvents, watchOutbox } from './features/webhooks/index.ts'
@@ -52,12 +52,15 @@ export async function startWorker(ctx: Context): Promise<void> {
     ...billingHandlers(ctx),
     ...pushHandlers(ctx),
   ]
-  await ctx.jobs.work(handlers, tasks.map(taskSchedule))
+  await ctx.jobs.work(handlers)
   watchSagas(ctx)
   watchOutbox(ctx)
   // Finance may have been configured since the last start.
   await requestMissingPushes(ctx)
 }
+
+/** Has the tasks run on their schedule; what was missed is made up for. */
+export const startSchedule = (ctx: Context): void => watchSchedule(ctx, tasksOf(ctx))
 
 /** A fresh installation mirrors the provider at once instead of at the next quarter past. */
 export async function startFirstSweep(ctx: Context): Promise<void> {

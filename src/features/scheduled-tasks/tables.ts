@@ -7,6 +7,7 @@ export interface ScheduledTaskRow {
   cron: string
   paused_at: string | null
   paused_by: string | null
+  next_run_at: string | null
 }
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'skipped'] as const

@@ -1,8 +1,7 @@
 // The job that a scheduled task runs as.
 import { Type } from 'typebox'
-import type { JobType, Schedule } from '../../kernel/queue/job.ts'
+import type { JobType } from '../../kernel/queue/job.ts'
 import type { QueueName } from '../../kernel/queue/queues.ts'
-import type { Task } from '../../kernel/queue/task.ts'
 import { TRIGGERS } from './tables.ts'
 
 const TaskPayload = Type.Object({ task: Type.String(), trigger: Type.Enum([...TRIGGERS]) })
@@ -14,9 +13,5 @@ export const taskJob = (task: { name: string; queue: string }): JobType<typeof T
   payload: TaskPayload,
 })
 
-export const taskSchedule = (task: Task): Schedule<typeof TaskPayload> => ({
-  type: taskJob(task),
-  key: task.name,
-  cron: task.cron,
-  payload: { task: task.name, trigger: 'schedule' },
-})
+/** A task does not wait behind the jobs of its queue: of those there may be hours of work. */
+export const FIRST = { priority: 1 }

@@ -29,11 +29,3 @@ export const handle = <P extends TSchema>(
   type: JobType<P>,
   run: (payload: Static<P>, run: JobRun) => Promise<void>,
 ): JobHandler => ({ type, run: (payload, jobRun) => run(payload as Static<P>, jobRun) })
-
-/** A job sent on a schedule (UTC). A tick missed while nothing ran is made up for once. */
-export interface Schedule<P extends TSchema = TSchema> {
-  type: JobType<P>
-  key: string
-  cron: string
-  payload: Static<P>
-}

@@ -1,4 +1,4 @@
-// The queue, on the service's own database: send inside the caller's transaction, work, schedule, stop.
+// The queue, on the service's own database: send inside the caller's transaction, work, stop.
 import { isDeepStrictEqual } from 'node:util'
 import { fromKysely, type Job, type JobResult, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
@@ -7,9 +7,10 @@ import { Value } from 'typebox/value'
 import { actAsNobody } from '../acting.ts'
 import type { Engine } from '../db/engine.ts'
 import type { Executor } from '../db/tables.ts'
+import { isDatabaseAway, waitForDatabase } from '../db/wait-for-database.ts'
 import { within } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
-import type { JobHandler, JobType, Schedule } from './job.ts'
+import type { JobHandler, JobType } from './job.ts'
 import { rememberNextRun } from './next-run.ts'
 import {
   DEAD_LETTERS,
@@ -25,7 +26,8 @@ export interface SendOptions {
   /** Of jobs of one type with one key, at most one is queued or running. */
   key: string
   id?: string
-  startAfter?: Date
+  /** Not before so much later, by the database's clock. */
+  delayMs?: number
   /** Below 0: waits for the queue's other jobs, however long it has been there. */
   priority?: number
 }
@@ -54,7 +56,7 @@ export interface Jobs {
     all: Envelopes<P>[],
     options?: Pick<SendOptions, 'priority'>,
   ): Promise<void>
-  work(handlers: JobHandler[], schedules: Schedule[]): Promise<void>
+  work(handlers: JobHandler[]): Promise<void>
   /** Aborted when the process is told to stop. What is in flight still has the grace; what is long may hand over. */
   leaving: AbortSignal
   /** Aborted when the grace is nearly over. */
@@ -62,6 +64,10 @@ export interface Jobs {
   /** Work that outlives its job: `stop` waits for it as it does for jobs. */
   background(work: Promise<void>): void
   nextRun(cron: string): string | null
+  /** The first tick after this time (UTC). */
+  tickAfter(cron: string, time: string): string
+  /** Takes away the schedules that pg-boss kept for a version before 0018: workers of that version no longer tick then. */
+  dropSchedules(): Promise<void>
   /** Puts a dead letter back into the queue it came from; false when there is none of that id. */
   retryDeadLetter(tx: Executor, id: string): Promise<boolean>
   depths(): Promise<{ queue: string; ready: number; deferred: number; active: number; failed: number }[]>
@@ -77,7 +83,7 @@ export interface JobsOptions {
   engine: Engine
   log: Logger
   metrics: Metrics
-  /** Whether this process also runs jobs, keeps the schedule and tidies up. */
+  /** Whether this process also runs jobs and tidies up. */
   worker: boolean
 }
 
@@ -86,6 +92,8 @@ export interface JobsOptions {
  * last (pg-boss waits up to 30 s before it listens again), and jobs must not wait for them.
  */
 const NOTIFIED_POLL_SECONDS = 3
+
+const PING_MS = 3_000
 
 /** What is left of the grace when jobs in flight are told to end. */
 const WIND_DOWN_MS = 1_000
@@ -96,7 +104,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     backend: engine.kind,
     useListenNotify: worker,
     supervise: worker,
-    schedule: worker,
+    schedule: false,
     superviseIntervalSeconds: 10,
     monitorIntervalSeconds: 10,
     application_name: 'cloudops-queue',
@@ -138,13 +146,13 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       }
     },
 
-    send(tx, type, payload, { key, id, startAfter, priority }) {
+    send(tx, type, payload, { key, id, delayMs, priority }) {
       const envelope: Envelope = { job: type.name, payload }
       return boss.send(type.queue, envelope, {
         db: fromKysely(tx),
         singletonKey: `${type.name}:${key}`,
         id,
-        startAfter,
+        ...(delayMs !== undefined && { startAfter: Math.ceil(delayMs / 1000) }),
         ...(priority !== undefined && { priority }),
         ...(type.longestSeconds !== undefined && { expireInSeconds: type.longestSeconds }),
       })
@@ -164,12 +172,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       await boss.cancel(type.queue, id, { db: fromKysely(tx) })
     },
 
-    async work(handlers, schedules) {
-      for (const { type, key, cron, payload } of schedules) {
-        const envelope: Envelope = { job: type.name, payload }
-        const singletonKey = `${type.name}:${key}`
-        await boss.schedule(type.queue, cron, envelope, { key, singletonKey, tz: 'UTC', missed: 'once' })
-      }
+    async work(handlers) {
       const byName = new Map(handlers.map(handler => [handler.type.name, handler]))
       for (const name of QUEUE_NAMES) {
         for (let i = 0; i < QUEUES[name].concurrency; i++) await addWorker(name, byName)
@@ -177,6 +180,12 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     },
 
     nextRun: rememberNextRun((cron, from) => boss.previewSchedule(cron, { count: 1, from })[0]),
+    tickAfter: (cron, time) =>
+      boss.previewSchedule(cron, { count: 1, from: new Date(time) })[0]!.toISOString(),
+    async dropSchedules() {
+      for (const { name, key } of await boss.getSchedules()) await boss.unschedule(name, key)
+    },
+
     retryDeadLetter: async (tx, id) =>
       (await boss.redrive(DEAD_LETTERS, { ids: [id], db: fromKysely(tx) })) > 0,
 
@@ -211,6 +220,11 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       const all = Promise.all(inBackground).then(() => {})
       await within(until - Date.now(), 'the grace is over', all).catch(() => {})
     }
+  }
+
+  function untilReachable(signal: AbortSignal, jobLog: Logger): Promise<void> {
+    const waiting = { signal, log: jobLog, what: 'a job that failed' }
+    return waitForDatabase(() => engine.ping(PING_MS), waiting).catch(() => {})
   }
 
   async function addWorker(queue: QueueName, handlers: Map<string, JobHandler>): Promise<void> {
@@ -251,6 +265,8 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       outcome = 'completed'
     } catch (error) {
       jobLog.error({ err: error }, 'job failed')
+      // What is told to a database that is away is lost, and the job would look as if its worker had died.
+      if (isDatabaseAway(error)) await untilReachable(AbortSignal.any([job.signal, ending.signal]), jobLog)
       // Kept with the job, where an operator reads it: the message alone, for a database error carries row values.
       throw new Error((error instanceof Error ? error.message : String(error)).slice(0, 1_000))
     } finally {
