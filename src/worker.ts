@@ -17,6 +17,7 @@ import {
   housekeeping,
   requestFirstRun,
   taskHandlers,
+  taskJob,
   upsertTasks,
   watchSchedule,
 } from './features/scheduled-tasks/index.ts'
@@ -40,7 +41,11 @@ const tasksOf = (ctx: Context): Task[] => [
 ]
 
 /** Makes the tasks known to the API; every process does so at its start. */
-export const registerTasks = (ctx: Context): Promise<void> => upsertTasks(ctx.db, tasksOf(ctx))
+export async function registerTasks(ctx: Context): Promise<void> {
+  const tasks = tasksOf(ctx)
+  await ctx.jobs.declare(tasks.map(taskJob))
+  await upsertTasks(ctx.db, tasks)
+}
 
 /** Starts running jobs in this process. */
 export async function startWorker(ctx: Context): Promise<void> {

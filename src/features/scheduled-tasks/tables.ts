@@ -1,4 +1,5 @@
 // Rows of the scheduled tasks and of their runs.
+import type { Generated } from 'kysely'
 
 export interface ScheduledTaskRow {
   name: string
@@ -8,6 +9,7 @@ export interface ScheduledTaskRow {
   paused_at: string | null
   paused_by: string | null
   next_run_at: string | null
+  own_queue: Generated<boolean>
 }
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'skipped'] as const

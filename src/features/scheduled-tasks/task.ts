@@ -6,10 +6,19 @@ import { TRIGGERS } from './tables.ts'
 
 const TaskPayload = Type.Object({ task: Type.String(), trigger: Type.Enum([...TRIGGERS]) })
 
+/** Of a task as the code has it, or as its row does. */
+interface TaskPlace {
+  name: string
+  queue: string
+  ownQueue?: boolean
+  own_queue?: boolean
+}
+
 /** Each task's job stands in the task's own queue. */
-export const taskJob = (task: { name: string; queue: string }): JobType<typeof TaskPayload> => ({
+export const taskJob = (task: TaskPlace): JobType<typeof TaskPayload> => ({
   name: `task.${task.name}`,
   queue: task.queue as QueueName,
+  ownQueue: task.ownQueue ?? task.own_queue,
   payload: TaskPayload,
 })
 

@@ -7,6 +7,13 @@ export interface JobType<P extends TSchema = TSchema> {
   name: string
   queue: QueueName
   payload: P
+  /**
+   * Its jobs lie in a pg-boss queue of their own beside the queue's others. For a type that is new: workers of the version
+   * before this one take whatever lies in the six queues, and would fail what they do not know.
+   */
+  ownQueue?: boolean
+  /** How often a job of this type is tried again, where its queue's own number does not suit it. */
+  retryLimit?: number
   /** How long a job of this type may run, where the queue's own bound does not suit it. */
   longestSeconds?: number
 }

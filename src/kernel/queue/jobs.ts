@@ -18,9 +18,12 @@ import {
   QUEUE_NAMES,
   QUEUES,
   type QueueName,
+  type QueueOptions,
   type QueueSettings,
+  queueOf,
   queueOptions,
 } from './queues.ts'
+import { leaveUnknown } from './unknown-jobs.ts'
 
 export interface SendOptions {
   /** Of jobs of one type with one key, at most one is queued or running. */
@@ -40,6 +43,8 @@ export interface Envelopes<P extends TSchema> {
 export interface Jobs {
   /** Makes the queue's tables and queues; idempotent, and safe on several nodes at once. */
   start(): Promise<void>
+  /** Makes the queues of those types that have one of their own; before anything is sent to them. */
+  declare(types: JobType[]): Promise<void>
   /** The job's id, or null when one of the same key is queued or running already. */
   send<P extends TSchema>(
     tx: Executor,
@@ -95,6 +100,9 @@ const NOTIFIED_POLL_SECONDS = 3
 
 const PING_MS = 3_000
 
+/** Of jobs whose type says for itself how often. */
+const RETRY_SECONDS = 1
+
 /** What is left of the grace when jobs in flight are told to end. */
 const WIND_DOWN_MS = 1_000
 
@@ -115,6 +123,8 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   const leaving = new AbortController()
   const ending = new AbortController()
   const inBackground = new Set<Promise<void>>()
+  /** The queues there are, by their names. */
+  const standing = new Map<string, object>()
 
   return {
     leaving: leaving.signal,
@@ -130,30 +140,24 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     async start() {
       await boss.start()
       // What is there as it should be is left alone: most starts change nothing.
-      const standing = new Map((await boss.getQueues()).map(queue => [queue.name, queue]))
-      if (!standing.has(DEAD_LETTERS)) await boss.createQueue(DEAD_LETTERS, deadLetterOptions)
-      for (const name of QUEUE_NAMES) {
-        const { policy, ...changeable } = queueOptions(name)
-        const queue = standing.get(name)
-        if (!queue) await boss.createQueue(name, { policy, ...changeable })
-        else if (!isDeepStrictEqual({ ...queue, ...changeable }, queue))
-          await boss.updateQueue(name, changeable)
-      }
-      // pg-boss looks a queue up through its own connection at its first use. Inside a transaction on PGlite's one
-      // connection that look-up would wait for ever, so every queue that was not there yet is looked up now.
-      for (const name of [...QUEUE_NAMES, DEAD_LETTERS]) {
-        if (!standing.has(name)) await boss.findJobs(name, { id: '00000000-0000-0000-0000-000000000000' })
-      }
+      for (const queue of await boss.getQueues()) standing.set(queue.name, queue)
+      await ensure(DEAD_LETTERS, deadLetterOptions)
+      for (const name of QUEUE_NAMES) await ensure(name, queueOptions(name))
+    },
+
+    async declare(types) {
+      for (const type of types) if (type.ownQueue) await ensure(queueOf(type), queueOptions(type.queue))
     },
 
     send(tx, type, payload, { key, id, delayMs, priority }) {
       const envelope: Envelope = { job: type.name, payload }
-      return boss.send(type.queue, envelope, {
+      return boss.send(queueOf(type), envelope, {
         db: fromKysely(tx),
         singletonKey: `${type.name}:${key}`,
         id,
         ...(delayMs !== undefined && { startAfter: Math.ceil(delayMs / 1000) }),
         ...(priority !== undefined && { priority }),
+        ...(type.retryLimit !== undefined && { retryLimit: type.retryLimit, retryDelay: RETRY_SECONDS }),
         ...(type.longestSeconds !== undefined && { expireInSeconds: type.longestSeconds }),
       })
     },
@@ -165,18 +169,21 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
         singletonKey: `${type.name}:${key}`,
         priority,
       }))
-      await boss.insert(type.queue, jobs, { db: fromKysely(tx) })
+      await boss.insert(queueOf(type), jobs, { db: fromKysely(tx) })
     },
 
     async discard(tx, type, id) {
-      await boss.cancel(type.queue, id, { db: fromKysely(tx) })
+      await boss.cancel(queueOf(type), id, { db: fromKysely(tx) })
     },
 
     async work(handlers) {
       const byName = new Map(handlers.map(handler => [handler.type.name, handler]))
       for (const name of QUEUE_NAMES) {
-        for (let i = 0; i < QUEUES[name].concurrency; i++) await addWorker(name, byName)
+        for (let i = 0; i < QUEUES[name].concurrency; i++) await addWorker(name, name, byName)
       }
+      const own = handlers.map(({ type }) => type).filter(({ ownQueue }) => ownQueue)
+      for (const type of own) await ensure(queueOf(type), queueOptions(type.queue))
+      for (const type of own) await addWorker(type.queue, queueOf(type), byName)
     },
 
     nextRun: rememberNextRun((cron, from) => boss.previewSchedule(cron, { count: 1, from })[0]),
@@ -190,7 +197,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       (await boss.redrive(DEAD_LETTERS, { ids: [id], db: fromKysely(tx) })) > 0,
 
     async depths() {
-      const queues = await boss.getQueues([...QUEUE_NAMES, DEAD_LETTERS])
+      const queues = (await boss.getQueues()).filter(({ name }) => !name.startsWith('__'))
       return queues.map(q => ({
         queue: q.name,
         ready: q.readyCount,
@@ -206,7 +213,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       const last = Math.max(graceMs / 2, graceMs - WIND_DOWN_MS)
       const timer = setTimeout(() => ending.abort(new Error('the process is stopping')), last)
       try {
-        await Promise.all([boss.stop({ graceful: true, timeout: graceMs }), settle(graceMs)])
+        await Promise.all([boss.stop({ graceful: true, timeout: graceMs }), settleBackground(graceMs)])
       } finally {
         clearTimeout(timer)
       }
@@ -214,7 +221,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   }
 
   /** New work may come from jobs that are still in flight. */
-  async function settle(graceMs: number): Promise<void> {
+  async function settleBackground(graceMs: number): Promise<void> {
     const until = Date.now() + graceMs
     while (inBackground.size > 0 && Date.now() < until) {
       const all = Promise.all(inBackground).then(() => {})
@@ -222,40 +229,51 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     }
   }
 
-  function untilReachable(signal: AbortSignal, jobLog: Logger): Promise<void> {
-    const waiting = { signal, log: jobLog, what: 'a job that failed' }
-    return waitForDatabase(() => engine.ping(PING_MS), waiting).catch(() => {})
+  async function ensure(name: string, { policy, ...changeable }: QueueOptions): Promise<void> {
+    const queue = standing.get(name)
+    if (queue) {
+      if (!isDeepStrictEqual({ ...queue, ...changeable }, queue)) await boss.updateQueue(name, changeable)
+      return
+    }
+    await boss.createQueue(name, { policy, ...changeable })
+    standing.set(name, { name, policy, ...changeable })
+    // pg-boss looks a queue up through its own connection at its first use. Inside a transaction on PGlite's one
+    // connection that look-up would wait for ever, so every queue that was not there yet is looked up now.
+    await boss.findJobs(name, { id: '00000000-0000-0000-0000-000000000000' })
   }
 
-  async function addWorker(queue: QueueName, handlers: Map<string, JobHandler>): Promise<void> {
+  /** `name` is the pg-boss queue: the queue itself, or that of one of its types. */
+  async function addWorker(queue: QueueName, name: string, handlers: Map<string, JobHandler>): Promise<void> {
     const { batch = 1 }: QueueSettings = QUEUES[queue]
     const options = { batchSize: batch, notifyPollingIntervalSeconds: NOTIFIED_POLL_SECONDS }
     // There may be more: pg-boss would let the worker rest after every fetch.
     const goOn = () => boss.notifyWorker(workerId)
     let workerId = ''
-    workerId =
-      batch === 1
-        ? await boss.work<Envelope>(queue, options, async ([job]) => {
-            if (job) await runJob(queue, job, handlers).finally(goOn)
-          })
-        : await boss.work<Envelope>(queue, { ...options, perJobResults: true }, jobs =>
-            Promise.all(
-              jobs.map(job => runJob(queue, job, handlers).then(completed(job), failed(job))),
-            ).finally(goOn),
-          )
+    workerId = await boss.work<Envelope>(name, { ...options, perJobResults: true }, jobs =>
+      Promise.all(jobs.map(job => settle(queue, name, job, handlers))).finally(goOn),
+    )
   }
 
-  async function runJob(
+  async function settle(
     queue: QueueName,
+    name: string,
     job: Job<Envelope>,
     handlers: Map<string, JobHandler>,
-  ): Promise<void> {
+  ): Promise<JobResult> {
+    const { id } = job
+    if (handlers.has(job.data?.job))
+      return runJob(queue, job, handlers.get(job.data.job)!).then(
+        () => ({ id, status: 'completed' }),
+        (output: Error) => ({ id, status: 'failed', output }),
+      )
+    return leaveUnknown(engine.db, log, { queue, name, id, job: job.data?.job })
+  }
+
+  async function runJob(queue: QueueName, job: Job<Envelope>, handler: JobHandler): Promise<void> {
     const started = performance.now()
     const jobLog = log.child({ queue, job: job.data.job, job_id: job.id, attempt: job.retryCount + 1 })
     let outcome = 'failed'
     try {
-      const handler = handlers.get(job.data.job)
-      if (!handler) throw new Error(`this version knows no job named ${job.data.job}`)
       if (!Value.Check(handler.type.payload, job.data.payload))
         throw new Error('the payload does not fit the job')
       const signal = AbortSignal.any([job.signal, ending.signal])
@@ -266,7 +284,10 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     } catch (error) {
       jobLog.error({ err: error }, 'job failed')
       // What is told to a database that is away is lost, and the job would look as if its worker had died.
-      if (isDatabaseAway(error)) await untilReachable(AbortSignal.any([job.signal, ending.signal]), jobLog)
+      if (isDatabaseAway(error)) {
+        const waiting = { signal: AbortSignal.any([job.signal, ending.signal]), log: jobLog, what: 'a job' }
+        await waitForDatabase(() => engine.ping(PING_MS), waiting).catch(() => {})
+      }
       // Kept with the job, where an operator reads it: the message alone, for a database error carries row values.
       throw new Error((error instanceof Error ? error.message : String(error)).slice(0, 1_000))
     } finally {
@@ -276,10 +297,3 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     }
   }
 }
-
-const completed =
-  ({ id }: Job) =>
-  (): JobResult => ({ id, status: 'completed' })
-const failed =
-  ({ id }: Job) =>
-  (error: Error): JobResult => ({ id, status: 'failed', output: error })
