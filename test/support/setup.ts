@@ -191,7 +191,8 @@ function testClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
   }
 }
 
-function caller(url: string, tokens: TokenMaker): Bundle['call'] {
+/** Requests to an app at this address. */
+export function caller(url: string, tokens: TokenMaker): Bundle['call'] {
   return async (method, path, { token, body, raw, headers = {} } = {}) => {
     const bearer = token === undefined ? await tokens.admin() : token
     const answer = await fetch(url + path, {
