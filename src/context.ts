@@ -59,11 +59,10 @@ const DATABASE_PATIENCE_MS = 30_000
 
 export async function createContext(options: ContextOptions): Promise<Context> {
   const { config, worker, clock = systemClock, log = createLog(config.LOG_LEVEL) } = options
-  const { DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize, DATA_DIR: dataDir } = config
-  const engine = options.engine ?? (await open({ url, poolSize, dataDir, log }))
+  const engine = options.engine ?? (await openDatabase(config, log))
   try {
     await waitUntilReachable(engine, log, DATABASE_PATIENCE_MS)
-    const applied = await migrate(engine, clock)
+    const applied = await migrate(engine, clock, { log })
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
     const vault = createVault(config.SECRET_KEY)
     const { providers, providerTokens } = await providersOf(options, { engine, log, vault })
@@ -108,6 +107,16 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     throw error
   }
 }
+
+const openDatabase = (config: Config, log: Logger): Promise<Engine> =>
+  open({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    pooler: config.DATABASE_POOLER,
+    statementSeconds: config.DATABASE_STATEMENT_SECONDS,
+    dataDir: config.DATA_DIR,
+    log,
+  })
 
 /** The clients close with the watch that tells them of new tokens. */
 async function providersOf(

@@ -18,6 +18,9 @@ export interface ManagementOptions {
 
 const PATIENCE_MS = 2_000
 
+/** Longer than a fetch that hangs takes to be given up and made again. */
+const UNREACHED_SECONDS = 30
+
 export async function buildManagement({ ctx, api, isReady }: ManagementOptions): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
@@ -31,11 +34,9 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
   })
 
   app.get('/ready', async (_request, reply) => {
-    const problem = isReady()
-      ? await ctx.engine.ping(PATIENCE_MS).then(nothing, () => 'the database does not answer')
-      : 'starting or stopping'
+    const reason = isReady() ? await unreached(ctx) : 'starting or stopping'
     reply.header('cache-control', 'no-store')
-    return reply.code(problem ? 503 : 200).send({ ready: !problem, ...(problem && { reason: problem }) })
+    return reply.code(reason ? 503 : 200).send({ ready: !reason, ...(reason && { reason }) })
   })
 
   app.get('/metrics', async (_request, reply) => {
@@ -47,7 +48,19 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
   return app
 }
 
-const nothing = () => undefined
+/**
+ * What keeps this process from its work. A database that cannot write is not among it: the process still answers reads,
+ * and taking every node out would end those too. That is told by /api/health.
+ */
+async function unreached({ engine, jobs }: Context): Promise<string | undefined> {
+  try {
+    await engine.ping(PATIENCE_MS)
+  } catch {
+    return 'the database does not answer'
+  }
+  const queue = jobs.unreached(UNREACHED_SECONDS)
+  return queue && `the queue ${queue} has not been reached for ${UNREACHED_SECONDS} s`
+}
 
 /** Gauges that are read when they are asked for. */
 async function collect(ctx: Context): Promise<void> {

@@ -1,5 +1,6 @@
 // The one place that chooses the engine: PostgreSQL when there is an address, else PGlite in the data folder.
 import type { Logger } from 'pino'
+import type { Pooler } from './connection.ts'
 import type { Engine } from './engine.ts'
 import { openPglite } from './pglite.ts'
 import { openPostgres } from './postgres.ts'
@@ -7,12 +8,14 @@ import { openPostgres } from './postgres.ts'
 export interface OpenOptions {
   url: string | undefined
   poolSize: number
+  pooler: Pooler
+  statementSeconds: number
   dataDir: string
   log: Logger
 }
 
-export async function open({ url, poolSize, dataDir, log }: OpenOptions): Promise<Engine> {
-  return url ? openPostgres({ url, poolSize, log }) : openPglite({ dataDir })
+export async function open({ url, dataDir, statementSeconds, ...rest }: OpenOptions): Promise<Engine> {
+  return url ? openPostgres({ url, statementMs: statementSeconds * 1000, ...rest }) : openPglite({ dataDir })
 }
 
 /** A database that is still starting is waited for; one that never comes is reported. */
