@@ -30,7 +30,9 @@ import { AppError, notFound } from './kernel/errors.ts'
 import { installActing } from './kernel/http/act-as-caller.ts'
 import type { Door } from './kernel/http/authenticate.ts'
 import { authenticate } from './kernel/http/authenticate.ts'
+import { installBodyLimits, SMALLEST_LIMIT } from './kernel/http/body-limit.ts'
 import { buildSerializer } from './kernel/http/compiled-once.ts'
+import { answerSeal } from './kernel/http/encrypted-answers.ts'
 import { installGuards } from './kernel/http/guards.ts'
 import { installIdempotency } from './kernel/http/idempotency.ts'
 import { installOpenapi } from './kernel/http/openapi.ts'
@@ -38,14 +40,12 @@ import { originRule } from './kernel/http/origins.ts'
 import { answer } from './kernel/http/problems.ts'
 import { installRequestLog } from './kernel/http/request-log.ts'
 import { installSecurityHeaders } from './kernel/http/security-headers.ts'
-import { sessionKey } from './kernel/http/session-cookie.ts'
+import { sessionKeys } from './kernel/http/session-cookie.ts'
 import { parseStrictJson } from './kernel/http/strict-json.ts'
 import { answerUnreadable } from './kernel/http/unreadable.ts'
 import { validatorCompiler } from './kernel/http/validation.ts'
 import { tokenVerifier } from './kernel/http/verify-token.ts'
-import { sealFor } from './kernel/sealed.ts'
 
-const LARGEST_BODY = 1024 * 1024
 const SLOWEST_REQUEST_MS = 30_000
 const EXPOSED_HEADERS = [
   'Idempotency-Replayed',
@@ -68,7 +68,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    bodyLimit: LARGEST_BODY,
+    bodyLimit: SMALLEST_LIMIT,
     requestTimeout: SLOWEST_REQUEST_MS,
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
@@ -100,7 +100,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     async (_request: unknown, body: Buffer) => (body.length === 0 ? null : parseStrictJson(body)),
   )
 
-  await app.register(cookie, { secret: sessionKey(config.SECRET_KEY, config.SESSION_SIGNING_SALT) })
+  await app.register(cookie, { secret: sessionKeys(config.SECRET_KEY, config.SESSION_SIGNING_SALT) })
   await installSecurityHeaders(app, production)
   installRequestLog(app, ctx.metrics)
   await app.register(cors, {
@@ -112,6 +112,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600,
   })
+  installBodyLimits(app)
   installGuards(app, door)
   installActing(app)
   await app.register(rateLimit, {
@@ -126,7 +127,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   app.setNotFoundHandler({ preHandler: app.rateLimit() }, (request, reply) =>
     answer(notFound(), request, reply),
   )
-  installIdempotency(app, { ...ctx, seal: sealFor('idempotent answers', config.SECRET_KEY) })
+  installIdempotency(app, { db: ctx.db, seal: answerSeal(config.SECRET_KEY) })
   await installOpenapi(app, ctx.version)
 
   const routes = [

@@ -10,7 +10,8 @@ import {
   tokenSecret,
   watchProviderTokens,
 } from './features/secrets/index.ts'
-import type { WebhookKernel } from './features/webhooks/index.ts'
+import { storageSealOf } from './features/storage-backends/index.ts'
+import { type WebhookKernel, webhookSealOf } from './features/webhooks/index.ts'
 import { createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
 import { createStorage, type Storage } from './integrations/storage/index.ts'
@@ -23,7 +24,6 @@ import type { Kernel } from './kernel/kernel.ts'
 import { createLog } from './kernel/log.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
-import { sealFor } from './kernel/sealed.ts'
 import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
 
@@ -59,13 +59,13 @@ const DATABASE_PATIENCE_MS = 30_000
 
 export async function createContext(options: ContextOptions): Promise<Context> {
   const { config, worker, clock = systemClock, log = createLog(config.LOG_LEVEL) } = options
-  const engine = options.engine ?? (await openDatabase(config, log))
+  const engine = options.engine ?? (await open(config, log))
   try {
     await waitUntilReachable(engine, log, DATABASE_PATIENCE_MS)
     const applied = await migrate(engine, clock, { log })
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
     const vault = createVault(config.SECRET_KEY)
-    const { providers, providerTokens } = await providersOf(options, { engine, log, vault })
+    const { providers, providerTokens } = await providersOf(options, { db: engine.db, log, vault })
     const finance = options.finance ?? financeOf(config, clock)
     const webhookSender = createWebhookSender({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE })
     const storage = options.storage ?? storageOf(config, clock)
@@ -80,9 +80,9 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       providerTokens,
       finance,
       webhookSender,
-      webhookSeal: sealFor('webhook secrets', config.SECRET_KEY),
+      webhookSeal: webhookSealOf(config.SECRET_KEY),
       storage,
-      storageSeal: sealFor('storage backends', config.SECRET_KEY),
+      storageSeal: storageSealOf(config.SECRET_KEY),
       platformTenantId: config.PLATFORM_TENANT_ID,
       engine,
       db: engine.db,
@@ -107,16 +107,6 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     throw error
   }
 }
-
-const openDatabase = (config: Config, log: Logger): Promise<Engine> =>
-  open({
-    url: config.DATABASE_URL,
-    poolSize: config.DATABASE_POOL_SIZE,
-    pooler: config.DATABASE_POOLER,
-    statementSeconds: config.DATABASE_STATEMENT_SECONDS,
-    dataDir: config.DATA_DIR,
-    log,
-  })
 
 /** The clients close with the watch that tells them of new tokens. */
 async function providersOf(

@@ -18,6 +18,7 @@ const commands: Record<string, () => Promise<Command>> = {
   tasks: async () => (await import('./commands/tasks.ts')).tasks,
   catalog: async () => (await import('./commands/catalog.ts')).catalog,
   sagas: async () => (await import('./commands/sagas.ts')).sagas,
+  secrets: async () => (await import('./commands/secrets.ts')).secrets,
   audit: async () => (await import('./commands/audit.ts')).audit,
   sandbox: async () => (await import('./commands/sandbox.ts')).sandbox,
 }

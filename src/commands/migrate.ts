@@ -19,14 +19,7 @@ export const migrate: Command = {
     // Loaded here and not at the top: the other commands need not wait for the engines.
     const { open, waitUntilReachable } = await import('../kernel/db/open.ts')
     const log = createLog('warn')
-    const engine = await open({
-      url: config.DATABASE_URL,
-      poolSize: 2,
-      pooler: config.DATABASE_POOLER,
-      statementSeconds: config.DATABASE_STATEMENT_SECONDS,
-      dataDir: config.DATA_DIR,
-      log,
-    })
+    const engine = await open({ ...config, DATABASE_POOL_SIZE: 2 }, log)
     try {
       await waitUntilReachable(engine, log, 10_000)
       if (action === 'status') return await status()

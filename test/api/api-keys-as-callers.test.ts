@@ -6,6 +6,7 @@ import { newKey } from '../../src/features/api-keys/key-format.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
+import { aroundStatements } from '../support/statements.ts'
 
 const keysOf = (user: string) => `/api/v1/users/${user}/api_keys`
 
@@ -137,11 +138,10 @@ test('fifty altered keys are refused with 401, and those with a wrong checksum n
     `cops_${'x'.repeat(7_000)}`,
   )
   const reached: string[] = []
-  const { read } = ctx.engine
-  ctx.engine.read = (statement, values) => {
-    reached.push(statement.name)
-    return read(statement, values)
-  }
+  aroundStatements(t, ctx.db, ({ name }, send) => {
+    reached.push(name)
+    return send()
+  })
   for (const token of altered) {
     const answer = await call('GET', '/api/v1/session', { token })
     assert.equal(answer.status, 401, token)

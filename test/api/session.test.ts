@@ -34,7 +34,7 @@ test('the cookie is signed, HttpOnly, SameSite=Lax and gone when the token is', 
 })
 
 test('in production the cookie is Secure', async t => {
-  const bundle = await setup(t, { env: { NODE_ENV: 'production' } })
+  const bundle = await setup(t, { env: { NODE_ENV: 'production', DATABASE_URL: 'postgres://not-used/here' } })
   assert.match((await login(bundle)).header, /Secure/)
 })
 

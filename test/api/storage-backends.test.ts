@@ -192,7 +192,7 @@ test('a check writes, reads and removes a file now, and says in plain words what
     store,
     /^a file could not be written: the secret access key is not the one of this access key id/,
   )
-  ctx.storageSeal = sealFor('storage backends', 'another-secret-key-0123456789-abcdef')
+  ctx.storageSeal = sealFor('storage backends', ['another-secret-key-0123456789-abcdef'])
   await fails(
     store,
     'it cannot be used: its secret access key was sealed under another SECRET_KEY: set it again',

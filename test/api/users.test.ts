@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Bundle, setup } from '../support/setup.ts'
+import { aroundStatements } from '../support/statements.ts'
 
 const base = '/api/v1/admin/users'
 const session = '/api/v1/session'
@@ -254,11 +255,10 @@ test('what another process did counts within five seconds, and without the datab
   await add(bundle, 'alice', 'acme')
   const ask = () => call('GET', session, { token })
   const looks: string[] = []
-  const { read } = ctx.engine
-  ctx.engine.read = (statement, values) => {
-    looks.push(statement.name)
-    return read(statement, values)
-  }
+  aroundStatements(t, ctx.db, ({ name }, send) => {
+    looks.push(name)
+    return send()
+  })
   assert.equal((await ask()).status, 200)
   await ctx.db.updateTable('users').set({ status: 'suspended' }).execute()
   clock.advance(4_999)
@@ -268,10 +268,10 @@ test('what another process did counts within five seconds, and without the datab
   assert.equal((await ask()).body.code, 'user_suspended')
 
   clock.advance(5_000)
-  ctx.engine.read = async () => {
+  const mend = aroundStatements(t, ctx.db, async () => {
     throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
-  }
+  })
   assert.equal((await ask()).status, 503)
-  ctx.engine.read = read
+  mend()
   assert.equal((await ask()).status, 403)
 })

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { watchProviderTokens } from '../../src/features/secrets/provider-tokens.ts'
 import { createVault } from '../../src/features/secrets/vault.ts'
-import type { Engine } from '../../src/kernel/db/engine.ts'
+import type { Executor } from '../../src/kernel/db/tables.ts'
 import { createLog } from '../../src/kernel/log.ts'
 
 type Row = { name: string; sealed: string }
-const vault = createVault('k'.repeat(32))
+const vault = createVault(['k'.repeat(32)])
 const secret = (name: string, value: string, keys = vault): Row => ({ name, sealed: keys.seal(name, value) })
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
@@ -22,10 +22,8 @@ async function watch(t: TestContext, first: Row[]) {
     database.looks += 1
     return database.answer(database.rows)
   }
-  const engine = { read } as unknown as Engine
-  const tokens = await watchProviderTokens({ engine, log, vault }, next =>
-    used.push(Object.fromEntries(next)),
-  )
+  const db = { executeQuery: async () => ({ rows: await read() }) } as unknown as Executor
+  const tokens = await watchProviderTokens({ db, log, vault }, next => used.push(Object.fromEntries(next)))
   t.after(() => tokens.close())
   const pass = async (ms: number) => {
     t.mock.timers.tick(ms)
@@ -61,7 +59,7 @@ test('tokens are there from the start, a change is used five seconds later, and 
 })
 
 test('a token that cannot be read is left out and said once, as long as it is the same one', async t => {
-  const other = createVault('l'.repeat(32))
+  const other = createVault(['l'.repeat(32)])
   const foreign = secret('provider_token/metering', 'one', other)
   const unknown = secret('provider_token/retired_queue', 'three')
   const { database, used, lines, tokens } = await watch(t, [foreign, unknown])
@@ -102,8 +100,8 @@ test('looks come one after another, none piles up behind a database that is slow
 })
 
 test('a start that cannot look fails', async () => {
-  const read = () => Promise.reject(new Error('away'))
-  const parts = { engine: { read } as unknown as Engine, log: createLog('silent'), vault }
+  const executeQuery = () => Promise.reject(new Error('away'))
+  const parts = { db: { executeQuery } as unknown as Executor, log: createLog('silent'), vault }
   await assert.rejects(
     watchProviderTokens(parts, () => assert.fail()),
     /away/,

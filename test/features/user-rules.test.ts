@@ -13,7 +13,6 @@ import { isSelf, lessens, ownUser } from '../../src/features/users/own-user.ts'
 import { standingOf } from '../../src/features/users/standing-rule.ts'
 import type { UserRow } from '../../src/features/users/tables.ts'
 import type { UsersKernel } from '../../src/features/users/users-kernel.ts'
-import type { Statement } from '../../src/kernel/db/engine.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import type { Caller } from '../../src/kernel/http/caller.ts'
 import { permissionFor, permits, refuseSuspended, refuseWithout } from '../../src/kernel/http/standing.ts'
@@ -229,10 +228,10 @@ function directory() {
   const kernel = {
     clock: { now: () => new Date(time) },
     platformTenantId: 'platform',
-    engine: {
-      read: (_statement: Statement, values: unknown[]) => {
-        looks.push(values)
-        return answer()
+    db: {
+      executeQuery: async ({ parameters }: { parameters: unknown[] }) => {
+        looks.push(parameters)
+        return { rows: await answer() }
       },
     },
   } as unknown as UsersKernel

@@ -5,13 +5,13 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { completeStep } from '../../src/features/sagas/complete-repository.ts'
-import { claimRuns, turnBack } from '../../src/features/sagas/drive-repository.ts'
+import { claimRuns, turnBack, within } from '../../src/features/sagas/drive-repository.ts'
 import { rescueRuns } from '../../src/features/sagas/index.ts'
-import type { Statement } from '../../src/kernel/db/engine.ts'
 import { anotherWorker } from '../support/another-worker.ts'
 import { eventually } from '../support/eventually.ts'
 import { ended, gate, type Journal, kindOf, run, show, start, statuses, step } from '../support/sagas.ts'
 import { type Bundle, setup } from '../support/setup.ts'
+import { aroundStatements } from '../support/statements.ts'
 
 const names = ['a', 'b', 'c']
 const three = (journal: Journal) =>
@@ -30,13 +30,13 @@ async function takenBy({ ctx }: Bundle, id: string) {
   return {
     complete: (index: number, context: object = {}) =>
       completeStep(
-        ctx.engine.read,
+        within(ctx.db),
         { ...hold, write: randomUUID() },
         { index, context: JSON.stringify(context), output: null, last: false, undoFrom: index },
       ),
     fail: (index: number, undoFrom: number | null) =>
       turnBack(
-        ctx.engine.read,
+        within(ctx.db),
         { ...hold, write: randomUUID() },
         { index, error: { step_idx: index, step: names[index]!, reason: 'it broke' }, undoFrom },
       ),
@@ -225,23 +225,21 @@ test('a connection that breaks during a write, before or after the database has 
     ]),
   ]
   const bundle = await setup(t, { worker: true, sagaKinds: () => kinds })
-  const { engine } = bundle.ctx
-  const { read } = engine
   const broken = new Set<string>()
   const away = () => Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
   // Every write breaks twice: first on its way there, then on its way back.
-  engine.read = async <Row>(statement: Statement, values: unknown[]): Promise<Row[]> => {
+  aroundStatements(t, bundle.ctx.db, async ({ name, values }, send) => {
     const write = values[2]
-    if (!/^saga_(complete|turn|comp)/.test(statement.name)) return read(statement, values)
+    if (!/^saga_(complete|turn|comp)/.test(name)) return send()
     if (!broken.has(`there ${write}`)) {
       broken.add(`there ${write}`)
       throw away()
     }
-    const rows = await read<Row>(statement, values)
-    if (broken.has(`back ${write}`)) return rows
+    const written = await send()
+    if (broken.has(`back ${write}`)) return written
     broken.add(`back ${write}`)
     throw away()
-  }
+  })
   const completed = await run(bundle, 'three')
   assert.deepEqual([completed.status, journal], ['completed', ['execute a', 'execute b', 'execute c']])
   assert.deepEqual(completed.context, { a: true, b: true, c: true })

@@ -4,7 +4,6 @@ import { test } from 'node:test'
 import { createDriver } from '../../src/features/sagas/driver.ts'
 import type { SagaState } from '../../src/features/sagas/index.ts'
 import { registryOf } from '../../src/features/sagas/registry.ts'
-import type { Statement } from '../../src/kernel/db/engine.ts'
 import { anotherWorker } from '../support/another-worker.ts'
 import { eventually } from '../support/eventually.ts'
 import {
@@ -20,6 +19,7 @@ import {
   step,
 } from '../support/sagas.ts'
 import { setup } from '../support/setup.ts'
+import { aroundStatements } from '../support/statements.ts'
 
 const names = ['a', 'b', 'c']
 
@@ -380,16 +380,14 @@ test('steps that end together are written together, and when the database refuse
   }
   const kinds = [kindOf('meet', [step('a', [], { execute: together }), step('b', [])])]
   const bundle = await setup(t, { worker: true, sagaKinds: () => kinds })
-  const { engine } = bundle.ctx
-  const { read } = engine
   const sizes: number[] = []
-  engine.read = async <Row>(statement: Statement, values: unknown[]): Promise<Row[]> => {
-    if (statement.name !== 'saga_complete_free_steps') return read(statement, values)
+  aroundStatements(t, bundle.ctx.db, async ({ name, values }, send) => {
+    if (name !== 'saga_complete_free_steps') return send()
     const { length } = values[0] as string[]
     sizes.push(length)
     if (sizes.length === 1) throw Object.assign(new Error('out of range'), { code: '22003' })
-    return read(statement, values)
-  }
+    return send()
+  })
   const runs = await Promise.all(Array.from({ length: 6 }, () => start(bundle, 'meet')))
   for (const { id } of runs) {
     const { status, context, steps } = await ended(bundle, id)

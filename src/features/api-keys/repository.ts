@@ -1,6 +1,6 @@
 // SQL of the API keys.
 import { sql } from 'kysely'
-import type { Engine } from '../../kernel/db/engine.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { ApiKeyRow } from './tables.ts'
 
@@ -19,10 +19,12 @@ export type PresentedKey = Omit<ShownKey, 'description' | 'key_prefix' | 'create
   Pick<ApiKeyRow, 'user_id' | 'tenant_id' | 'roles' | 'key_hash'>
 
 /** Read at every request that carries a key. */
-export async function findByPrefix(engine: Engine, prefix: string): Promise<PresentedKey | undefined> {
+export async function findByPrefix(executor: Executor, prefix: string): Promise<PresentedKey | undefined> {
   const text = `select id, user_id, tenant_id, roles, key_hash, last_used_at, expires_at, revoked_at
     from api_keys where key_prefix = $1`
-  const [row] = await engine.read<PresentedKey>({ name: 'api_keys_find_by_prefix', text }, [prefix])
+  const [row] = await runStatement<PresentedKey>(executor, { name: 'api_keys_find_by_prefix', text }, [
+    prefix,
+  ])
   return row
 }
 

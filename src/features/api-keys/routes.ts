@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { notFound } from '../../kernel/errors.ts'
 import { type Caller, callerOf } from '../../kernel/http/caller.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -24,7 +25,6 @@ import {
 } from './schemas.ts'
 
 const config = { guard: 'caller' } as const
-const creates = { ...config, idempotent: true } as const
 const tags = ['API keys']
 const base = '/api/v1/users/:user_id/api_keys'
 const WARNING = 'Keep this key now: it is not stored and cannot be shown again.'
@@ -81,7 +81,7 @@ export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       base,
       {
-        config: creates,
+        config: config,
         schema: {
           tags,
           operationId: 'createApiKey',
@@ -95,7 +95,12 @@ export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const caller = managerOf(request)
-        const key = await createApiKey(kernel, caller, request.params.user_id, request.body ?? {})
+        const key = await createApiKey(
+          inRequest(kernel, request),
+          caller,
+          request.params.user_id,
+          request.body ?? {},
+        )
         return created(reply, key)
       },
     )
@@ -146,7 +151,7 @@ export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       `${base}/:key_id/rotate`,
       {
         config: {
-          ...creates,
+          ...config,
           problems: {
             409: {
               already_rotated: 'The key was rotated before.',
@@ -168,7 +173,10 @@ export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const caller = managerOf(request)
         const { user_id, key_id } = request.params
-        return created(reply, await rotateApiKey(kernel, caller, user_id, key_id, request.body ?? {}))
+        return created(
+          reply,
+          await rotateApiKey(inRequest(kernel, request), caller, user_id, key_id, request.body ?? {}),
+        )
       },
     )
   }

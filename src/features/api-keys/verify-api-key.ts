@@ -32,7 +32,7 @@ export function apiKeyVerifier(kernel: Kernel): ApiKeyVerifier {
     async verify(raw) {
       const prefix = prefixOf(raw)
       if (prefix === null) return null
-      const key = await findByPrefix(kernel.engine, prefix)
+      const key = await findByPrefix(kernel.db, prefix)
       if (!key || !isHashOf(key.key_hash, raw)) return null
       const now = kernel.clock.now()
       if (!isActive(key, now)) return null

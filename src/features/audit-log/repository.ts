@@ -1,6 +1,8 @@
 // SQL of what the API shows of the audit log. The database makes the JSON.
-import type { Engine } from '../../kernel/db/engine.ts'
+
 import { filteredList } from '../../kernel/db/filtered-list.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
 
 /**
  * The entry `e` as text. The chain's hashes are made of it: another order, name or form would break every link that
@@ -29,12 +31,12 @@ export interface EntryFilter {
 
 /** Newest first. */
 export function listEntries(
-  engine: Engine,
+  executor: Executor,
   filter: EntryFilter,
   limit: number,
   before: string | null,
 ): Promise<{ id: string; json: string }[]> {
-  return filteredList(engine, {
+  return filteredList(executor, {
     name: 'audit_log',
     select: SHOWN,
     filters: [
@@ -54,7 +56,7 @@ export function listEntries(
 }
 
 /** The entry as JSON text. */
-export async function findEntry(engine: Engine, id: string): Promise<string | undefined> {
+export async function findEntry(executor: Executor, id: string): Promise<string | undefined> {
   const statement = { name: 'audit_log_entry', text: `${SHOWN} where e.id = $1` }
-  return (await engine.read<{ json: string }>(statement, [id]))[0]?.json
+  return (await runStatement<{ json: string }>(executor, statement, [id]))[0]?.json
 }

@@ -16,7 +16,7 @@ const tags = ['Administration']
 const base = '/api/v1/admin/audit_log'
 
 export function auditLogRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
-  const { engine } = kernel
+  const { db } = kernel
   const cursors = cursorOf('audit_log', ['uuid'])
   return async app => {
     app.get(
@@ -39,7 +39,7 @@ export function auditLogRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         const before = cursors.read(cursor)?.[0] as string | undefined
         const from = since === undefined ? undefined : firstIdAt(Date.parse(since))
         const to = until === undefined ? undefined : firstIdAt(Date.parse(until))
-        const rows = await listEntries(engine, { ...filter, from, to }, limit + 1, before ?? null)
+        const rows = await listEntries(db, { ...filter, from, to }, limit + 1, before ?? null)
         return jsonPage(
           request,
           reply,
@@ -82,7 +82,7 @@ export function auditLogRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const json = await findEntry(engine, request.params.id)
+        const json = await findEntry(db, request.params.id)
         if (json === undefined) throw notFound()
         return jsonText(reply, `{"data":${json}}`)
       },

@@ -14,7 +14,7 @@ const COST_LINE_COLUMNS = Object.keys(CostLine.properties) as (keyof typeof Cost
 type Line = Pick<CostLineRow, (typeof COST_LINE_COLUMNS)[number]>
 
 export async function sendCostLines(
-  { engine, db }: Kernel,
+  { db }: Kernel,
   filter: LineFilter,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -29,7 +29,7 @@ export async function sendCostLines(
   const lines = exportLines<Line>(
     {
       version: () => countLineSets(db, filter),
-      read: (after, limit) => listLineRows(engine, COST_LINE_COLUMNS, filter, limit, after),
+      read: (after, limit) => listLineRows(db, COST_LINE_COLUMNS, filter, limit, after),
     },
     most,
   )

@@ -1,6 +1,7 @@
 // /api/v1/billing/balance and /api/v1/billing/invoices
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { notFound } from '../../kernel/errors.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, Nullable, One } from '../../kernel/http/words.ts'
 import { findFile } from '../storage-backends/index.ts'
@@ -106,7 +107,7 @@ export function invoiceRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox 
         },
       },
       async (request, reply) => {
-        const invoice = await requestIngest(kernel, request.params.id)
+        const invoice = await requestIngest(inRequest(kernel, request), request.params.id)
         reply.code(202)
         return { data: shownInvoice(invoice) }
       },

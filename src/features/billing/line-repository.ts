@@ -1,6 +1,6 @@
 // Cost lines: reads and single writes. The database makes the JSON of lists. How lines get in is in line-insert.ts.
 import { sql } from 'kysely'
-import type { Engine } from '../../kernel/db/engine.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { resourceThenJoin } from '../inventory/index.ts'
 import type { Assignment } from './hand-assigned.ts'
@@ -55,25 +55,25 @@ const BEFORE_ALL: Place = { period: '-infinity', id: '00000000-0000-0000-0000-00
 
 /** A page in the order of months, and within a month as the lines came. */
 export const listLines = (
-  engine: Engine,
+  executor: Executor,
   filter: LineFilter,
   limit: number,
   after: Place | null,
 ): Promise<LineJson[]> =>
-  readPage(engine, `id, period, ${LINE_JSON} as json`, 'cost_lines', filter, limit, after)
+  readPage(executor, `id, period, ${LINE_JSON} as json`, 'cost_lines', filter, limit, after)
 
 /** The same, as rows of these columns. */
 export const listLineRows = <Column extends keyof CostLineRow>(
-  engine: Engine,
+  executor: Executor,
   columns: readonly Column[],
   filter: LineFilter,
   limit: number,
   after: Place | null,
 ): Promise<Pick<CostLineRow, Column>[]> =>
-  readPage(engine, columns.join(', '), 'cost_line_rows', filter, limit, after)
+  readPage(executor, columns.join(', '), 'cost_line_rows', filter, limit, after)
 
 async function readPage<Row>(
-  engine: Engine,
+  executor: Executor,
   columns: string,
   statement: string,
   filter: LineFilter,
@@ -107,7 +107,7 @@ async function readPage<Row>(
   const text = `select ${columns} from cloud_cost_lines
     where ${where.join(' and ')} order by ${leading ? `${leading}, ` : ''}period, id limit $1`
   const name = `${statement}:${asked.map(part => part.slice(0, 3)).join('')}`
-  return engine.read<Row>({ name, text }, values)
+  return runStatement<Row>(executor, { name, text }, values)
 }
 
 const PARTIAL: ReadonlySet<string> = new Set(['resource_id', 'deployment_id', 'tenant_id'])

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { CSV, CsvBody, prefersCsv, varyByAccept } from '../../kernel/http/csv.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
 import { cursorOf } from '../../kernel/http/pagination.ts'
 import { Many, One } from '../../kernel/http/words.ts'
@@ -46,7 +47,7 @@ export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
         if (prefersCsv(request.headers.accept)) return sendCostLines(kernel, asked, request, reply)
         const key = lines.read(cursor) as [string, string] | null
         const after = key && { period: key[0], id: key[1] }
-        const rows = await listLines(kernel.engine, asked, limit + 1, after)
+        const rows = await listLines(kernel.db, asked, limit + 1, after)
         return jsonPage(
           request,
           reply,
@@ -72,7 +73,7 @@ export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { params, body } = request
-        const json = await assignLine(kernel, params.id, body, callerOf(request).sub)
+        const json = await assignLine(inRequest(kernel, request), params.id, body, callerOf(request).sub)
         return jsonText(reply, `{"data":${json}}`)
       },
     )

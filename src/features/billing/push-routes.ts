@@ -1,5 +1,6 @@
 // /api/v1/billing/invoices/:id/push
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { NoBody, One } from '../../kernel/http/words.ts'
 import type { FinanceKernel } from './finance-kernel.ts'
 import { shownInvoice } from './finance-status.ts'
@@ -32,7 +33,7 @@ export function pushRoutes(kernel: FinanceKernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const invoice = await orderPush(kernel, request.params.id)
+        const invoice = await orderPush(inRequest(kernel, request), request.params.id)
         reply.code(202)
         return { data: shownInvoice(invoice) }
       },

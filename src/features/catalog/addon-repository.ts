@@ -1,11 +1,11 @@
 // SQL of the addons.
-import type { Engine } from '../../kernel/db/engine.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { AddonRow } from './tables.ts'
 
-export function listAddons(engine: Engine, limit: number, after: string | null): Promise<AddonRow[]> {
+export function listAddons(executor: Executor, limit: number, after: string | null): Promise<AddonRow[]> {
   const text = 'select * from addons where code > $1 order by code limit $2'
-  return engine.read<AddonRow>({ name: 'catalog_addons', text }, [after ?? '', limit])
+  return runStatement<AddonRow>(executor, { name: 'catalog_addons', text }, [after ?? '', limit])
 }
 
 /** Those of the codes that exist, by code. */

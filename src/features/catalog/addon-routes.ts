@@ -1,13 +1,14 @@
 // /api/v1/catalog/addons
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { notFound } from '../../kernel/errors.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { findAddons, listAddons } from './addon-repository.ts'
 import { changeAddon } from './change-addon.ts'
 import { createAddon } from './create-addon.ts'
-import { base, creates, reads, tags, writes } from './route-configs.ts'
+import { base, reads, tags, writes } from './route-configs.ts'
 import { Addon, AddonParams, ChangeAddonBody, CreateAddonBody } from './schemas.ts'
 
 export function addonRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
@@ -29,7 +30,7 @@ export function addonRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { limit, cursor } = request.query
         const after = addons.read(cursor)?.[0] as string | undefined
-        const rows = await listAddons(kernel.engine, limit + 1, after ?? null)
+        const rows = await listAddons(kernel.db, limit + 1, after ?? null)
         return withNextLink(
           request,
           reply,
@@ -60,7 +61,7 @@ export function addonRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       `${base}/addons`,
       {
-        config: { ...creates, problems: { 409: { addon_code_taken: 'There is an addon of that code.' } } },
+        config: { ...writes, problems: { 409: { addon_code_taken: 'There is an addon of that code.' } } },
         schema: {
           tags,
           operationId: 'createAddon',
@@ -71,8 +72,9 @@ export function addonRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const addon = await createAddon(kernel, request.body)
-        return reply.code(201).header('location', `${base}/addons/${addon.code}`).send({ data: addon })
+        const addon = await createAddon(inRequest(kernel, request), request.body)
+        reply.code(201).header('location', `${base}/addons/${addon.code}`)
+        return { data: addon }
       },
     )
 

@@ -1,6 +1,6 @@
 // SQL of the plans. Lists are JSON made by the database, each plan with its active version in one statement.
 import { sql } from 'kysely'
-import type { Engine } from '../../kernel/db/engine.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { PlanRow } from './tables.ts'
 import { ITEMS_JSON } from './version-repository.ts'
@@ -18,14 +18,14 @@ const SELECT_PLAN = `
       'published_at', iso8601(v.published_at), 'items', ${ITEMS_JSON}) end)::text as json
   from plans p left join plan_versions v on v.plan_id = p.id and v.status = 'active'`
 
-export function listPlans(engine: Engine, limit: number, after: string | null): Promise<PlanJson[]> {
+export function listPlans(executor: Executor, limit: number, after: string | null): Promise<PlanJson[]> {
   const text = `${SELECT_PLAN} where p.code > $1 order by p.code limit $2`
-  return engine.read<PlanJson>({ name: 'catalog_plans', text }, [after ?? '', limit])
+  return runStatement<PlanJson>(executor, { name: 'catalog_plans', text }, [after ?? '', limit])
 }
 
-export async function findPlan(engine: Engine, code: string): Promise<PlanJson | undefined> {
+export async function findPlan(executor: Executor, code: string): Promise<PlanJson | undefined> {
   const text = `${SELECT_PLAN} where p.code = $1`
-  return (await engine.read<PlanJson>({ name: 'catalog_plan', text }, [code]))[0]
+  return (await runStatement<PlanJson>(executor, { name: 'catalog_plan', text }, [code]))[0]
 }
 
 export async function insertPlan(executor: Executor, plan: PlanRow): Promise<void> {

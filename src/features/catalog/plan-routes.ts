@@ -2,19 +2,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { jsonPage } from '../../kernel/http/json-text.ts'
 import { cursorOf, PageQuery } from '../../kernel/http/pagination.ts'
 import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { createPlan } from './create-plan.ts'
 import { findPlan, listPlans, renamePlanRow } from './plan-repository.ts'
-import { base, creates, reads, tags, writes } from './route-configs.ts'
+import { base, reads, tags, writes } from './route-configs.ts'
 import { CreatePlanBody, Plan, PlanParams, RenamePlanBody } from './schemas.ts'
 
 export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
   const plans = cursorOf('plans', ['text'])
   const find = async (code: string) => {
-    const found = await findPlan(kernel.engine, code)
+    const found = await findPlan(kernel.db, code)
     if (!found) throw notFound()
     return { data: JSON.parse(found.json) }
   }
@@ -36,7 +37,7 @@ export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { limit, cursor } = request.query
         const after = plans.read(cursor)?.[0] as string | undefined
-        const rows = await listPlans(kernel.engine, limit + 1, after ?? null)
+        const rows = await listPlans(kernel.db, limit + 1, after ?? null)
         return jsonPage(
           request,
           reply,
@@ -63,7 +64,7 @@ export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       `${base}/plans`,
       {
-        config: { ...creates, problems: { 409: { plan_code_taken: 'There is a plan of that code.' } } },
+        config: { ...writes, problems: { 409: { plan_code_taken: 'There is a plan of that code.' } } },
         schema: {
           tags,
           operationId: 'createPlan',
@@ -74,12 +75,10 @@ export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const { id, code, name } = await createPlan(kernel, request.body)
+        const { id, code, name } = await createPlan(inRequest(kernel, request), request.body)
         const location = `${base}/plans/${code}`
-        return reply
-          .code(201)
-          .header('location', location)
-          .send({ data: { id, code, name, active_version: null } })
+        reply.code(201).header('location', location)
+        return { data: { id, code, name, active_version: null } }
       },
     )
 

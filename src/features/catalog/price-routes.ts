@@ -1,13 +1,14 @@
 // /api/v1/catalog/resource-prices, for a platform_admin.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { notFound } from '../../kernel/errors.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { addResourcePrice } from './add-resource-price.ts'
 import { endResourcePrice } from './end-resource-price.ts'
 import { findPrice, listPrices, type PriceKey } from './price-repository.ts'
-import { base, creates, tags, writes } from './route-configs.ts'
+import { base, tags, writes } from './route-configs.ts'
 import { AddPriceBody, EndPriceBody, PriceParams, PricesQuery, ResourcePrice } from './schemas.ts'
 
 const prices = `${base}/resource-prices`
@@ -63,7 +64,7 @@ export function priceRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       prices,
       {
         config: {
-          ...creates,
+          ...writes,
           problems: {
             409: {
               price_overlap: 'Another price of the same kind, unit and currency holds on one of those days.',
@@ -82,8 +83,9 @@ export function priceRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const price = await addResourcePrice(kernel, request.body)
-        return reply.code(201).header('location', `${prices}/${price.id}`).send({ data: price })
+        const price = await addResourcePrice(inRequest(kernel, request), request.body)
+        reply.code(201).header('location', `${prices}/${price.id}`)
+        return { data: price }
       },
     )
 

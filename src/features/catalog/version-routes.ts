@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { notFound } from '../../kernel/errors.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -10,7 +11,7 @@ import { deleteDraft } from './delete-draft.ts'
 import { findPlanRow } from './plan-repository.ts'
 import { publishPlanVersion } from './publish-plan-version.ts'
 import { replaceDraft } from './replace-draft.ts'
-import { base, creates, tags, writes } from './route-configs.ts'
+import { base, tags, writes } from './route-configs.ts'
 import { PlanParams, PlanVersion, VersionBody, VersionParams } from './schemas.ts'
 import { findVersionNumbered, listVersions } from './version-repository.ts'
 
@@ -70,7 +71,7 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       versions,
       {
-        config: creates,
+        config: writes,
         schema: {
           tags,
           operationId: 'createPlanVersion',
@@ -83,9 +84,10 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { code } = request.params
-        const draft = await createPlanVersion(kernel, code, request.body)
+        const draft = await createPlanVersion(inRequest(kernel, request), code, request.body)
         const location = `${base}/plans/${code}/versions/${draft.version}`
-        return reply.code(201).header('location', location).send({ data: draft })
+        reply.code(201).header('location', location)
+        return { data: draft }
       },
     )
 
@@ -156,7 +158,7 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       },
       async request => {
         const { code, version } = request.params
-        return { data: await publishPlanVersion(kernel, code, Number(version)) }
+        return { data: await publishPlanVersion(inRequest(kernel, request), code, Number(version)) }
       },
     )
   }

@@ -1,6 +1,7 @@
 // /api/v1/admin/dead_letters: jobs that failed for good, and the way back for them.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Id, Many, NoBody, Nullable, Query, Time } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -67,8 +68,9 @@ export function deadLetterRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        await retryDeadLetter(kernel, request.params.id)
-        return reply.code(204).send(null)
+        await retryDeadLetter(inRequest(kernel, request), request.params.id)
+        reply.code(204)
+        return null
       },
     )
   }

@@ -19,7 +19,7 @@ export interface NewDeployment {
 }
 
 export async function createDeployment(
-  { engine, clock }: Kernel,
+  { db, clock }: Kernel,
   caller: Caller,
   input: NewDeployment,
 ): Promise<CloudDeploymentRow> {
@@ -39,7 +39,7 @@ export async function createDeployment(
     updated_at: now,
   }
   try {
-    await insertDeployment(engine, row)
+    await insertDeployment(db, row)
   } catch (error) {
     if (violatedConstraint(error) !== 'cloud_deployments_slug') throw error
     throw conflict('slug_taken', `The tenant has a deployment with the slug ${input.slug} already.`)

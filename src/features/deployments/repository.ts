@@ -1,8 +1,8 @@
 // SQL of deployments. The database makes the JSON, and what belongs together is one statement.
 import { actingText } from '../../kernel/acting.ts'
 import { auditedInsert, auditedValues } from '../../kernel/audit-entry.ts'
-import type { Engine } from '../../kernel/db/engine.ts'
 import { filteredList } from '../../kernel/db/filtered-list.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import { SUBSCRIPTION_JSON, type SubscriptionStatus } from '../subscriptions/index.ts'
@@ -45,9 +45,9 @@ const INSERT = {
   text: auditedInsert('cloud_deployments', COLUMNS),
 }
 
-export async function insertDeployment(engine: Engine, row: CloudDeploymentRow): Promise<void> {
+export async function insertDeployment(executor: Executor, row: CloudDeploymentRow): Promise<void> {
   const { updated_at, ...shown } = row
-  await engine.read(INSERT, auditedValues(row, COLUMNS, shown))
+  await runStatement(executor, INSERT, auditedValues(executor, row, COLUMNS, shown))
 }
 
 export interface DeploymentParts {
@@ -58,20 +58,48 @@ export interface DeploymentParts {
   events: string
 }
 
+const SHOWN_EVENTS = 50
+
 const SHOW = {
   name: 'deployment_show',
   text: `select d.state, ${DEPLOYMENT_JSON} as deployment,
     (select ${SUBSCRIPTION_JSON} from subscriptions s join plan_versions v on v.id = s.plan_version_id join plans p on p.id = v.plan_id where s.deployment_id = d.id) as subscription,
-    (select coalesce(json_agg(${EVENT_JSON} order by e.id), '[]')::text from cloud_deployment_events e where e.deployment_id = d.id) as events
+    (select coalesce(json_agg(${EVENT_JSON} order by e.id), '[]')::text from (
+      select * from cloud_deployment_events where deployment_id = d.id order by id desc limit ${SHOWN_EVENTS}) e) as events
     from cloud_deployments d where d.id = $1::uuid and ${inScope(2)}`,
 }
 
 export async function showDeployment(
-  engine: Engine,
+  executor: Executor,
   scope: Scope,
   id: string,
 ): Promise<DeploymentParts | undefined> {
-  return (await engine.read<DeploymentParts>(SHOW, [id, tenantOf(scope)]))[0]
+  return (await runStatement<DeploymentParts>(executor, SHOW, [id, tenantOf(scope)]))[0]
+}
+
+const LIST_EVENTS = {
+  name: 'deployment_events',
+  text: `select e.id, ${EVENT_JSON}::text as json from cloud_deployment_events e
+    where e.deployment_id = $1::uuid and e.id < $2::uuid order by e.id desc limit $3`,
+}
+
+/** Sorts behind every id there is. */
+const AFTER_ALL = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** Newest first. */
+export const listEvents = (
+  executor: Executor,
+  deploymentId: string,
+  limit: number,
+  before: string | null,
+): Promise<{ id: string; json: string }[]> =>
+  runStatement(executor, LIST_EVENTS, [deploymentId, before ?? AFTER_ALL, limit])
+
+export async function isInScope(executor: Executor, scope: Scope, id: string): Promise<boolean> {
+  const text = `select 1 from cloud_deployments d where d.id = $1::uuid and ${inScope(2)}`
+  return (
+    (await runStatement(executor, { name: 'deployment_in_scope', text }, [id, tenantOf(scope)])).length > 0
+  )
 }
 
 export type Move = Omit<CloudDeploymentEventRow, 'from_state'> & {
@@ -96,11 +124,11 @@ const MOVE = {
 }
 
 /** Read, and written only if it is still where it was read: a move that came in between wins, and this one does nothing. */
-export async function moveDeployment(engine: Engine, scope: Scope, move: Move): Promise<Moved> {
+export async function moveDeployment(executor: Executor, scope: Scope, move: Move): Promise<Moved> {
   const { id, deployment_id, from_states, to_state, follow, actor, actor_role, reason, created_at } = move
   const values = [deployment_id, tenantOf(scope), from_states, to_state, follow]
   const event = [id, actor, actor_role, reason, created_at]
-  const rows = await engine.read<Moved>(MOVE, [actingText(), ...values, ...event])
+  const rows = await runStatement<Moved>(executor, MOVE, [actingText(), ...values, ...event])
   return rows[0]!
 }
 
@@ -165,13 +193,13 @@ export interface DeploymentFilter {
 }
 
 export function listDeployments(
-  engine: Engine,
+  executor: Executor,
   scope: Scope,
   filter: DeploymentFilter,
   limit: number,
   after: string | null,
 ): Promise<{ id: string; json: string }[]> {
-  return filteredList(engine, {
+  return filteredList(executor, {
     name: 'deployments',
     select: `select d.id, ${DEPLOYMENT_JSON} as json from cloud_deployments d`,
     filters: [

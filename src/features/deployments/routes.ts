@@ -2,18 +2,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf } from '../../kernel/http/pagination.ts'
-import { Many, One } from '../../kernel/http/words.ts'
+import { cursorOf, PageQuery } from '../../kernel/http/pagination.ts'
+import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { ChangePlanVersionBody, PlanChange, SubscribeBody, Subscription } from '../subscriptions/index.ts'
 import { createDeployment } from './create-deployment.ts'
 import { allowedTransitions } from './lifecycle.ts'
-import { listDeployments, showDeployment } from './repository.ts'
+import { isInScope, listDeployments, listEvents, showDeployment } from './repository.ts'
 import {
   CreateDeploymentBody,
   Deployment,
   DeploymentDetail,
+  DeploymentEvent,
   DeploymentsQuery,
   IdParams,
   MovedDeployment,
@@ -25,12 +27,12 @@ import { transitionDeployment } from './transition-deployment.ts'
 import { updateDeployment } from './update-deployment.ts'
 
 const config = { guard: 'caller' } as const
-const creates = { guard: 'caller', idempotent: true } as const
 const tags = ['Deployments']
 const base = '/api/v1/deployments'
 
 export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('deployments', ['uuid'])
+  const events = cursorOf('deployment_events', ['uuid'])
   return async app => {
     app.get(
       base,
@@ -50,7 +52,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         const caller = callerOf(request)
         refuseForeignTenant(caller, filter.tenant_id)
         const after = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listDeployments(kernel.engine, scopeOf(caller), filter, limit + 1, after ?? null)
+        const rows = await listDeployments(kernel.db, scopeOf(caller), filter, limit + 1, after ?? null)
         return jsonPage(
           request,
           reply,
@@ -63,7 +65,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       base,
       {
         config: {
-          ...creates,
+          ...config,
           problems: { 409: { slug_taken: 'The tenant has a deployment of that slug.' } },
         },
         schema: {
@@ -76,8 +78,9 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const data = await createDeployment(kernel, callerOf(request), request.body)
-        return reply.code(201).header('location', `${base}/${data.id}`).send({ data })
+        const data = await createDeployment(inRequest(kernel, request), callerOf(request), request.body)
+        reply.code(201).header('location', `${base}/${data.id}`)
+        return { data }
       },
     )
 
@@ -89,17 +92,45 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           tags,
           operationId: 'getDeployment',
           summary: 'Show a deployment',
-          description: 'With its subscription and its event history.',
+          description: 'With its subscription and its latest events.',
           params: IdParams,
           response: { 200: One(DeploymentDetail) },
         },
       },
       async (request, reply) => {
-        const parts = await showDeployment(kernel.engine, scopeOf(callerOf(request)), request.params.id)
+        const parts = await showDeployment(kernel.db, scopeOf(callerOf(request)), request.params.id)
         if (!parts) throw notFound()
         const { state, deployment, subscription, events } = parts
         const more = `,"allowed_transitions":${JSON.stringify(allowedTransitions(state))},"subscription":${subscription},"events":${events}`
         return jsonText(reply, `{"data":${withMembers(deployment, more)}}`)
+      },
+    )
+
+    app.get(
+      `${base}/:id/events`,
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'listDeploymentEvents',
+          summary: 'List a deployment’s events',
+          description: 'Every move between states, newest first.',
+          params: IdParams,
+          querystring: Query(PageQuery),
+          response: { 200: Many(DeploymentEvent) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor } = request.query
+        const { id } = request.params
+        const before = events.read(cursor)?.[0] as string | undefined
+        if (!(await isInScope(kernel.db, scopeOf(callerOf(request)), id))) throw notFound()
+        const rows = await listEvents(kernel.db, id, limit + 1, before ?? null)
+        return jsonPage(
+          request,
+          reply,
+          events.page(rows, limit, row => [row.id]),
+        )
       },
     )
 
@@ -147,7 +178,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { state } = request.body
         const { deployment, event } = await transitionDeployment(
-          kernel,
+          inRequest(kernel, request),
           callerOf(request),
           request.params.id,
           request.body,
@@ -161,7 +192,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       `${base}/:id/subscribe`,
       {
         config: {
-          ...creates,
+          ...config,
           problems: { 409: { already_subscribed: 'The deployment has a subscription.' } },
         },
         schema: {
@@ -176,7 +207,12 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const json = await subscribeDeployment(kernel, callerOf(request), request.params.id, request.body)
+        const json = await subscribeDeployment(
+          inRequest(kernel, request),
+          callerOf(request),
+          request.params.id,
+          request.body,
+        )
         reply.code(201).header('location', `${base}/${request.params.id}`)
         return jsonText(reply, `{"data":${json}}`)
       },
@@ -200,7 +236,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) =>
         jsonText(
           reply,
-          `{"data":${await changeDeploymentPlan(kernel, callerOf(request), request.params.id, request.body)}}`,
+          `{"data":${await changeDeploymentPlan(inRequest(kernel, request), callerOf(request), request.params.id, request.body)}}`,
         ),
     )
   }

@@ -16,7 +16,7 @@ export interface Transition {
 
 /** The moved deployment and the event, as JSON text. */
 export async function transitionDeployment(
-  { engine, clock }: Kernel,
+  { db, clock }: Kernel,
   caller: Caller,
   id: string,
   { state: to, reason = null }: Transition,
@@ -31,8 +31,8 @@ export async function transitionDeployment(
     created_at: clock.now().toISOString(),
   }
   const from_states = statesBefore(to)
-  const { from_state, deployment } = await untilDone(() =>
-    moveDeployment(engine, scopeOf(caller), { ...event, from_states, follow: subscriptionAfter(to) }),
+  const { from_state, deployment } = await untilDone(db, () =>
+    moveDeployment(db, scopeOf(caller), { ...event, from_states, follow: subscriptionAfter(to) }),
   )
   if (from_state === null) throw notFound()
   if (!from_states.includes(from_state)) throw invalidTransition(from_state, to)

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -48,7 +49,7 @@ export function ignoreRuleRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       base,
       {
-        config: { ...config, idempotent: true },
+        config: { ...config },
         schema: {
           tags,
           operationId: 'createIgnoreRule',
@@ -61,8 +62,9 @@ export function ignoreRuleRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const rule = await createIgnoreRule(kernel, request.body, callerOf(request).sub)
-        return reply.code(201).header('location', `${base}/${rule.id}`).send({ data: rule })
+        const rule = await createIgnoreRule(inRequest(kernel, request), request.body, callerOf(request).sub)
+        reply.code(201).header('location', `${base}/${rule.id}`)
+        return { data: rule }
       },
     )
 

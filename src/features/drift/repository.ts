@@ -1,6 +1,6 @@
 // SQL of what the API shows of drift. The database makes the JSON.
 import { sql } from 'kysely'
-import type { Engine } from '../../kernel/db/engine.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { liveValue } from './live-value.ts'
 import type { DriftStatus } from './tables.ts'
@@ -40,7 +40,7 @@ interface ShownDrift {
  * a long history to find a few open rows.
  */
 export function listDrift(
-  engine: Engine,
+  executor: Executor,
   { status, kind, resource_id }: DriftFilter,
   limit: number,
   before: string | null,
@@ -61,7 +61,7 @@ export function listDrift(
   const name = `drift:${kind === undefined ? '' : 'kind'}${resource_id === undefined ? '' : 'resource'}`
   const text = `select d.id, ${DRIFT_JSON}::text as json from cloud_drift d join cloud_resources r on r.id = d.resource_id
     where ${where.join(' and ')} order by ${order} limit $1`
-  return engine.read({ name, text }, values)
+  return runStatement(executor, { name, text }, values)
 }
 
 /** Sorts behind every id there is. */
@@ -69,7 +69,7 @@ const AFTER_ALL = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** What the last sweep found and a rule covers, newest first. */
 export function listIgnored(
-  engine: Engine,
+  executor: Executor,
   { kind, resource_id }: Omit<DriftFilter, 'status'>,
   limit: number,
   before: string | null,
@@ -77,7 +77,12 @@ export function listIgnored(
   const text = `select d.id, ${IGNORED_JSON}::text as json from cloud_drift_ignored d join cloud_resources r on r.id = d.resource_id
     where d.id < $2::uuid and ($3::text is null or d.kind = $3) and ($4::uuid is null or d.resource_id = $4)
     order by d.id desc limit $1`
-  return engine.read({ name: '', text }, [limit, before ?? AFTER_ALL, kind ?? null, resource_id ?? null])
+  return runStatement(executor, { name: '', text }, [
+    limit,
+    before ?? AFTER_ALL,
+    kind ?? null,
+    resource_id ?? null,
+  ])
 }
 
 const FIND = {
@@ -88,8 +93,8 @@ const FIND = {
 }
 
 /** Open, resolved or ignored, as JSON text. */
-export async function findDrift(engine: Engine, id: string): Promise<string | undefined> {
-  return (await engine.read<{ json: string }>(FIND, [id]))[0]?.json
+export async function findDrift(executor: Executor, id: string): Promise<string | undefined> {
+  return (await runStatement<{ json: string }>(executor, FIND, [id]))[0]?.json
 }
 
 /** The resource that a drift, open or not, or an ignored mismatch belongs to. */

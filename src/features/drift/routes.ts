@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
 import { cursorOf } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, One } from '../../kernel/http/words.ts'
@@ -17,7 +18,7 @@ const tags = ['Drift']
 const base = '/api/v1/drift'
 
 export function driftRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
-  const { engine } = kernel
+  const { db } = kernel
   const drifts = cursorOf('drift', ['uuid'])
   const ignoredDrifts = cursorOf('drift_ignored', ['uuid'])
 
@@ -44,8 +45,8 @@ export function driftRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         const cursors = ignored ? ignoredDrifts : drifts
         const before = (cursors.read(cursor)?.[0] as string | undefined) ?? null
         const rows = ignored
-          ? await listIgnored(engine, filter, limit + 1, before)
-          : await listDrift(engine, { status: status ?? 'open', ...filter }, limit + 1, before)
+          ? await listIgnored(db, filter, limit + 1, before)
+          : await listDrift(db, { status: status ?? 'open', ...filter }, limit + 1, before)
         return jsonPage(
           request,
           reply,
@@ -67,7 +68,7 @@ export function driftRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const json = await findDrift(engine, request.params.id)
+        const json = await findDrift(db, request.params.id)
         if (!json) throw notFound()
         return jsonText(reply, `{"data":${json}}`)
       },
@@ -98,7 +99,11 @@ export function driftRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const { json, spec_version } = await acceptDrift(kernel, request.params.id, callerOf(request).sub)
+        const { json, spec_version } = await acceptDrift(
+          inRequest(kernel, request),
+          request.params.id,
+          callerOf(request).sub,
+        )
         return jsonText(reply, `{"data":${json.slice(0, -1)},"spec_version":${spec_version}}}`)
       },
     )

@@ -1,6 +1,6 @@
 // Reads of the inventory. The database makes the JSON: attributes go from its page to the wire without being parsed.
 import { sql } from 'kysely'
-import type { Engine } from '../../kernel/db/engine.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import type { CloudResourceEventRow } from './tables.ts'
@@ -55,7 +55,7 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
 /** A page in the order of ids. */
 export function listResources(
-  engine: Engine,
+  executor: Executor,
   scope: Scope,
   filter: InventoryFilter,
   limit: number,
@@ -85,7 +85,7 @@ export function listResources(
   const name = plannedOnce ? `inventory:${used.map(shortName).join('')}` : ''
   const text = `select id, ${RESOURCE_JSON} as json from cloud_resources
     where ${where.join(' and ')} order by ${leading ? `${leading[0]}, id` : 'id'} limit $1`
-  return engine.read<ResourceJson>({ name, text }, values)
+  return runStatement<ResourceJson>(executor, { name, text }, values)
 }
 
 /**
@@ -100,12 +100,12 @@ const UUIDS = new Set(['project_id', 'deployment_id'])
 
 /** The row as JSON text; undefined when there is none for this caller. */
 export async function findResource(
-  engine: Engine,
+  executor: Executor,
   scope: Scope,
   id: string,
 ): Promise<ResourceJson | undefined> {
   const text = `select id, ${RESOURCE_JSON} as json from cloud_resources where id = $1::uuid and ($2::text is null or tenant_id = $2)`
-  const rows = await engine.read<ResourceJson>({ name: 'inventory_find', text }, [
+  const rows = await runStatement<ResourceJson>(executor, { name: 'inventory_find', text }, [
     id,
     scope.allTenants ? null : scope.tenantId,
   ])
@@ -120,7 +120,7 @@ export type ResourceMembers = Record<string, string>
  * for this caller.
  */
 export async function showResource(
-  engine: Engine,
+  executor: Executor,
   scope: Scope,
   members: ResourceMembers,
   id: string,
@@ -128,7 +128,7 @@ export async function showResource(
   const all = Object.entries({ events: LATEST_EVENTS, ...members })
   const text = `select ${RESOURCE_JSON} as json, ${all.map(([name, json]) => `(${json})::text as ${name}`).join(', ')}
     from cloud_resources r where id = $1::uuid and ($2::text is null or tenant_id = $2)`
-  const rows = await engine.read<Record<string, string | null>>({ name: 'inventory_show', text }, [
+  const rows = await runStatement<Record<string, string | null>>(executor, { name: 'inventory_show', text }, [
     id,
     scope.allTenants ? null : scope.tenantId,
   ])
@@ -140,7 +140,7 @@ export async function showResource(
 const SHOWN_EVENTS = 50
 
 const LATEST_EVENTS = `select coalesce(json_agg(json_build_object('id', e.id, 'kind', e.kind, 'resource_id', e.resource_id,
-    'changes', e.changes, 'actor', e.actor, 'created_at', iso8601(e.created_at)) order by e.id desc), '[]')
+    'changes', e.changes, 'actor', e.actor, 'created_at', iso8601(e.created_at)) order by e.id), '[]')
   from (select * from cloud_resource_events where resource_id = r.id order by id desc limit ${SHOWN_EVENTS}) e`
 
 export function listEvents(
@@ -182,10 +182,12 @@ export function livingOfDeployment(
 }
 
 /** Kind → start of its last complete sweep, as JSON text. */
-export async function freshness(engine: Engine, kind?: string): Promise<string> {
+export async function freshness(executor: Executor, kind?: string): Promise<string> {
   const text = `select coalesce(json_object_agg(kind, iso8601(complete_at) order by kind), '{}')::text as json
     from sync_freshness where kind <> 'project' and ($1::text is null or kind = $1)`
-  const rows = await engine.read<{ json: string }>({ name: 'inventory_freshness', text }, [kind ?? null])
+  const rows = await runStatement<{ json: string }>(executor, { name: 'inventory_freshness', text }, [
+    kind ?? null,
+  ])
   return rows[0]!.json
 }
 

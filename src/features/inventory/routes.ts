@@ -22,7 +22,7 @@ const tags = ['Inventory']
 const base = '/api/v1/inventory'
 
 export function inventoryRoutes(kernel: Kernel, members: ResourceMembers): FastifyPluginAsyncTypebox {
-  const { engine, db } = kernel
+  const { db } = kernel
   const resources = cursorOf('inventory', ['uuid'])
   const events = cursorOf('resource_events', ['uuid'])
 
@@ -47,8 +47,8 @@ export function inventoryRoutes(kernel: Kernel, members: ResourceMembers): Fasti
         refuseForeignTenant(caller, filter.tenant_id)
         const after = resources.read(cursor)?.[0] as string | undefined
         const [rows, asOf] = await Promise.all([
-          listResources(engine, scopeOf(caller), filter, limit + 1, after ?? null),
-          freshness(engine, filter.kind),
+          listResources(db, scopeOf(caller), filter, limit + 1, after ?? null),
+          freshness(db, filter.kind),
         ])
         return jsonPage(
           request,
@@ -73,7 +73,7 @@ export function inventoryRoutes(kernel: Kernel, members: ResourceMembers): Fasti
         },
       },
       async (request, reply) => {
-        const json = await showResource(engine, scopeOf(callerOf(request)), members, request.params.id)
+        const json = await showResource(db, scopeOf(callerOf(request)), members, request.params.id)
         if (!json) throw notFound()
         return jsonText(reply, `{"data":${json}}`)
       },
@@ -96,7 +96,7 @@ export function inventoryRoutes(kernel: Kernel, members: ResourceMembers): Fasti
       async (request, reply) => {
         const { limit, cursor } = request.query
         const before = events.read(cursor)?.[0] as string | undefined
-        const found = await findResource(engine, scopeOf(callerOf(request)), request.params.id)
+        const found = await findResource(db, scopeOf(callerOf(request)), request.params.id)
         if (!found) throw notFound()
         const rows = await listEvents(db, found.id, limit + 1, before ?? null)
         return withNextLink(

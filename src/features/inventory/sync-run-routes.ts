@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, One } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -85,7 +86,11 @@ export function syncRunRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async request => ({
-        data: await confirmHeldDeletions(kernel, request.params.id, callerOf(request).sub),
+        data: await confirmHeldDeletions(
+          inRequest(kernel, request),
+          request.params.id,
+          callerOf(request).sub,
+        ),
       }),
     )
   }

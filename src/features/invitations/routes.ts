@@ -1,8 +1,10 @@
 // /api/v1/admin/invitations, and /api/v1/invitations/accept for the invited
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { afterCommit } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One } from '../../kernel/http/words.ts'
 import { shownUser, User, type UsersKernel } from '../users/index.ts'
@@ -61,7 +63,6 @@ export function invitationRoutes(kernel: UsersKernel, changed: () => void): Fast
       {
         config: {
           ...config,
-          idempotent: true,
           problems: { 409: { already_invited: 'The address has a pending invitation to the tenant.' } },
         },
         schema: {
@@ -75,7 +76,11 @@ export function invitationRoutes(kernel: UsersKernel, changed: () => void): Fast
         },
       },
       async (request, reply) => {
-        const { token, row } = await createInvitation(kernel, callerOf(request).sub, request.body)
+        const { token, row } = await createInvitation(
+          inRequest(kernel, request),
+          callerOf(request).sub,
+          request.body,
+        )
         const { token_hash: _kept, ...invitation } = row
         reply.code(201).header('location', `${base}/${row.id}`).header('cache-control', 'no-store')
         return { data: { ...invitation, token } }
@@ -127,7 +132,6 @@ export function invitationRoutes(kernel: UsersKernel, changed: () => void): Fast
           guard: 'caller',
           // Who is held back by a role may be about to get another.
           permission: false,
-          idempotent: true,
           problems: {
             404: { not_found: 'No invitation to the caller’s tenant that can still be accepted.' },
           },
@@ -143,8 +147,9 @@ export function invitationRoutes(kernel: UsersKernel, changed: () => void): Fast
         },
       },
       async request => {
-        const user = await acceptInvitation(kernel, callerOf(request), request.body.token)
-        changed()
+        const deps = inRequest(kernel, request)
+        const user = await acceptInvitation(deps, callerOf(request), request.body.token)
+        await afterCommit(deps.db, changed)
         return { data: shownUser(user) }
       },
     )

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { jsonText } from '../../kernel/http/json-text.ts'
 import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, One } from '../../kernel/http/words.ts'
@@ -16,7 +17,6 @@ import { listLeaks } from './repository.ts'
 import { IdParams, Leak, LeaksQuery, ProvisionBody } from './schemas.ts'
 
 const config = { guard: 'platform_admin' } as const
-const creates = { guard: 'platform_admin', idempotent: true } as const
 const tags = ['Sagas']
 const deployments = '/api/v1/deployments/:id'
 const sagas = '/api/v1/sagas'
@@ -29,7 +29,7 @@ export function provisioningRoutes(kernel: InventoryKernel): FastifyPluginAsyncT
     app.post(
       `${deployments}/provision`,
       {
-        config: { ...creates, problems: provisionProblems },
+        config: { ...config, problems: provisionProblems },
         schema: {
           tags,
           operationId: 'provisionDeployment',
@@ -42,17 +42,18 @@ export function provisioningRoutes(kernel: InventoryKernel): FastifyPluginAsyncT
         },
       },
       async (request, reply) => {
+        const deps = inRequest(kernel, request)
         const deployment_id = request.params.id
-        if (!(await deploymentExists(kernel.db, deployment_id))) throw notFound()
+        if (!(await deploymentExists(deps.db, deployment_id))) throw notFound()
         const inputs = { deployment_id, ...request.body }
-        return accepted(reply, await requestSaga(kernel, provision, inputs, callerOf(request).sub, ''))
+        return accepted(reply, await requestSaga(deps, provision, inputs, callerOf(request).sub, ''))
       },
     )
 
     app.post(
       `${deployments}/deprovision`,
       {
-        config: { ...creates, problems: deprovisionProblems },
+        config: { ...config, problems: deprovisionProblems },
         schema: {
           tags,
           operationId: 'deprovisionDeployment',
@@ -65,12 +66,10 @@ export function provisioningRoutes(kernel: InventoryKernel): FastifyPluginAsyncT
         },
       },
       async (request, reply) => {
+        const deps = inRequest(kernel, request)
         const deployment_id = request.params.id
-        if (!(await deploymentExists(kernel.db, deployment_id))) throw notFound()
-        return accepted(
-          reply,
-          await requestSaga(kernel, deprovision, { deployment_id }, callerOf(request).sub),
-        )
+        if (!(await deploymentExists(deps.db, deployment_id))) throw notFound()
+        return accepted(reply, await requestSaga(deps, deprovision, { deployment_id }, callerOf(request).sub))
       },
     )
 

@@ -1,7 +1,9 @@
 // /api/v1/admin/roles
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { afterCommit } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -55,7 +57,7 @@ export function roleRoutes(kernel: Kernel, { isPromised, changed }: RoleParts): 
     app.post(
       base,
       {
-        config: { ...config, idempotent: true, problems: { 409: { role_exists: 'The name is taken.' } } },
+        config: { ...config, problems: { 409: { role_exists: 'The name is taken.' } } },
         schema: {
           tags,
           operationId: 'createRole',
@@ -67,8 +69,9 @@ export function roleRoutes(kernel: Kernel, { isPromised, changed }: RoleParts): 
         },
       },
       async (request, reply) => {
-        const role = await createRole(kernel, request.body)
-        changed()
+        const deps = inRequest(kernel, request)
+        const role = await createRole(deps, request.body)
+        await afterCommit(deps.db, changed)
         reply.code(201).header('location', `${base}/${role.name}`)
         return { data: shownRole(role) }
       },

@@ -1,6 +1,6 @@
 // SQL of a step that is completed: result, context and index together, and the next step begun; or the end; or, if the
 // run was cancelled, the turn back. One statement for a run's step, or for one step each of many runs.
-import type { Statement } from '../../kernel/db/engine.ts'
+import type { Statement } from '../../kernel/db/statement.ts'
 import { type Hold, OUTCOME, type Writes, type Written } from './drive-repository.ts'
 
 export interface CompletedStep {

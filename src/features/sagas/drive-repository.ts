@@ -1,20 +1,20 @@
 // SQL of the one who drives a run. Each boundary between two steps is one statement: one round trip, one commit. Every
 // write names the runner's claim: no row means that the run is someone else's by now. Every write has an id of its own,
 // so that it can be asked later whether it was made.
-import { CompiledQuery, sql } from 'kysely'
-import type { Statement } from '../../kernel/db/engine.ts'
+import { sql } from 'kysely'
+import { runStatement, type Statement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { RunStatus } from './run-states.ts'
 import type { Json } from './step.ts'
 import type { RunError } from './tables.ts'
 
-/** Where a statement goes: to the engine, which keeps it prepared, or into a transaction. */
+/** Where a statement goes: to the database, or into a transaction. */
 export type Writes = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>
 
 export const within =
-  (tx: Executor): Writes =>
-  async <Row>({ text }: Statement, values: unknown[]) =>
-    (await tx.executeQuery<Row>(CompiledQuery.raw(text, values))).rows
+  (executor: Executor): Writes =>
+  (statement, values) =>
+    runStatement(executor, statement, values)
 
 export interface Claimed {
   id: string

@@ -196,7 +196,7 @@ async function write(
   for (let pauseMs = 0; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2 + FIRST_PAUSE_MS)) {
     try {
       // A connection that broke says nothing about what was sent over it.
-      if (pauseMs > 0) written = await findWrite(kernel.engine.read, hold)
+      if (pauseMs > 0) written = await findWrite(within(kernel.db), hold)
       written ??= await writeOnce(kernel, hold, statement)
       break
     } catch (error) {
@@ -212,7 +212,7 @@ async function write(
 
 function writeOnce(kernel: Kernel, hold: Hold, statement: Write): Promise<Written | undefined> {
   const { id, jobId } = hold
-  if (jobId === null) return statement(kernel.engine.read, hold)
+  if (jobId === null) return statement(within(kernel.db), hold)
   return transaction(kernel.db, async tx => {
     const written = await statement(within(tx), hold)
     if (written?.put_down) await sendRun(kernel, tx, id, jobId)

@@ -5,7 +5,7 @@ import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { QUEUES } from '../../kernel/queue/queues.ts'
-import { awaitJob, beat, type Claimed, claimRuns } from './drive-repository.ts'
+import { awaitJob, beat, type Claimed, claimRuns, within } from './drive-repository.ts'
 import { driveRun, LostRunError } from './drive-run.ts'
 import type { Registry } from './registry.ts'
 import { sendRun } from './saga-job.ts'
@@ -28,8 +28,8 @@ interface Asked {
 }
 
 export function createDriver(kernel: Kernel, registry: Registry): Driver {
-  const { engine, db, jobs, log } = kernel
-  const workshop = { kernel, registry, writeStep: createStepWriter(engine) }
+  const { db, jobs, log } = kernel
+  const workshop = { kernel, registry, writeStep: createStepWriter(db) }
   /** By their claims. */
   const held = new Map<string, { id: string; lost: AbortController }>()
   let timer: NodeJS.Timeout | undefined
@@ -79,7 +79,7 @@ export function createDriver(kernel: Kernel, registry: Registry): Driver {
     try {
       const claims = [...held.keys()]
       const standing = await beat(
-        engine.read,
+        within(db),
         claims.map(claim => held.get(claim)!.id),
         claims,
       )

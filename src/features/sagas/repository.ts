@@ -1,6 +1,5 @@
 // SQL of runs as they are started, cancelled, listed and shown. The database makes the JSON.
 import { sql } from 'kysely'
-import type { Engine } from '../../kernel/db/engine.ts'
 import { filteredList } from '../../kernel/db/filtered-list.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { RunStatus } from './run-states.ts'
@@ -90,12 +89,12 @@ export interface RunFilter {
 
 /** Newest first, without their steps. */
 export function listRuns(
-  engine: Engine,
+  executor: Executor,
   filter: RunFilter,
   limit: number,
   before: string | null,
 ): Promise<{ id: string; json: string }[]> {
-  return filteredList(engine, {
+  return filteredList(executor, {
     name: 'saga_runs',
     select: `select r.id, ${RUN_JSON})::text as json from saga_runs r`,
     filters: [

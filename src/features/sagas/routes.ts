@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import type { DeclaredProblems } from '../../kernel/http/declared-problems.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
 import { cursorOf } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, One } from '../../kernel/http/words.ts'
@@ -15,9 +16,10 @@ import { IdParams, SagaRun, SagaRunWithSteps, SagasQuery, StartSagaBody } from '
 import type { SagaKind } from './step.ts'
 
 const config = { guard: 'platform_admin' } as const
-const creates = { guard: 'platform_admin', idempotent: true } as const
 const tags = ['Sagas']
 const base = '/api/v1/sagas'
+/** Inputs are the workflows’ own words; none needs as much. */
+const LARGEST_BODY = 64 * 1024
 
 /** `startProblems`: what the kinds refuse to start with. */
 export function sagaRoutes(
@@ -44,7 +46,7 @@ export function sagaRoutes(
       async (request, reply) => {
         const { limit, cursor, ...filter } = request.query
         const before = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listRuns(kernel.engine, filter, limit + 1, before ?? null)
+        const rows = await listRuns(kernel.db, filter, limit + 1, before ?? null)
         return jsonPage(
           request,
           reply,
@@ -56,7 +58,8 @@ export function sagaRoutes(
     app.post(
       base,
       {
-        config: { ...creates, problems: startProblems },
+        bodyLimit: LARGEST_BODY,
+        config: { ...config, problems: startProblems },
         schema: {
           tags,
           operationId: 'startSaga',
@@ -75,7 +78,7 @@ export function sagaRoutes(
           throw invalid('The body is not acceptable.', [{ pointer: '/kind', message }])
         }
         const { sub } = callerOf(request)
-        const { id, json } = await requestSaga(kernel, kind, request.body.inputs, sub)
+        const { id, json } = await requestSaga(inRequest(kernel, request), kind, request.body.inputs, sub)
         reply.code(202).header('location', `${base}/${id}`)
         return jsonText(reply, `{"data":${json}}`)
       },
@@ -116,7 +119,7 @@ export function sagaRoutes(
         },
       },
       async (request, reply) => {
-        const json = await cancelSaga(kernel, request.params.id, callerOf(request).sub)
+        const json = await cancelSaga(inRequest(kernel, request), request.params.id, callerOf(request).sub)
         reply.code(202).header('location', `${base}/${request.params.id}`)
         return jsonText(reply, `{"data":${json}}`)
       },

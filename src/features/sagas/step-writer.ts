@@ -2,10 +2,10 @@
 // ones gather. A busy process makes fewer round trips and commits, and a run that is alone waits for nobody. It is only
 // the shorter way: what it does not write (a row that somebody holds, a run that was lost, a value the database refuses) is
 // left to the step's own statement, which alone says what became of it.
-import type { Engine } from '../../kernel/db/engine.ts'
 import { problemOfDatabaseError, sqlState } from '../../kernel/db/sql-state.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
 import { type CompletedStep, type Completing, completeFreeSteps } from './complete-repository.ts'
-import type { Hold, Written } from './drive-repository.ts'
+import { type Hold, type Written, within } from './drive-repository.ts'
 
 /** Undefined when the step was not written this way; rejects when nobody knows whether it was. */
 export type StepWriter = (hold: Hold, step: CompletedStep) => Promise<Written | undefined>
@@ -14,7 +14,7 @@ interface Gathered extends Completing {
   settled: PromiseWithResolvers<Written | undefined>
 }
 
-export function createStepWriter(engine: Engine): StepWriter {
+export function createStepWriter(db: Executor): StepWriter {
   let gathered: Gathered[] = []
   let writing = false
 
@@ -23,7 +23,7 @@ export function createStepWriter(engine: Engine): StepWriter {
       const batch = gathered
       gathered = []
       try {
-        const rows = await completeFreeSteps(engine.read, batch)
+        const rows = await completeFreeSteps(within(db), batch)
         const written = new Map(rows.map(row => [row.id, row]))
         for (const { hold, settled } of batch) settled.resolve(written.get(hold.id))
       } catch (error) {

@@ -1,6 +1,6 @@
 // SQL of the scheduled tasks and their runs.
 import { sql } from 'kysely'
-import type { Engine } from '../../kernel/db/engine.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Task } from '../../kernel/queue/task.ts'
 import type { ScheduledTaskRow, TaskRunRow } from './tables.ts'
@@ -41,7 +41,7 @@ const SELECT_TASK = `
 type JoinedRow = ScheduledTaskRow & Omit<TaskRunRow, 'id' | 'task'> & { run_id: string | null }
 
 export async function listTasks(
-  engine: Engine,
+  executor: Executor,
   limit: number,
   after: string | null,
 ): Promise<TaskWithLastRun[]> {
@@ -49,12 +49,12 @@ export async function listTasks(
     name: 'scheduled_tasks_list',
     text: `${SELECT_TASK} where t.name > $1 order by t.name limit $2`,
   }
-  return (await engine.read<JoinedRow>(statement, [after ?? '', limit])).map(splitJoined)
+  return (await runStatement<JoinedRow>(executor, statement, [after ?? '', limit])).map(splitJoined)
 }
 
-export async function findTask(engine: Engine, name: string): Promise<TaskWithLastRun | undefined> {
+export async function findTask(executor: Executor, name: string): Promise<TaskWithLastRun | undefined> {
   const statement = { name: 'scheduled_tasks_find', text: `${SELECT_TASK} where t.name = $1` }
-  const [row] = await engine.read<JoinedRow>(statement, [name])
+  const [row] = await runStatement<JoinedRow>(executor, statement, [name])
   return row && splitJoined(row)
 }
 

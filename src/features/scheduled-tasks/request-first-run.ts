@@ -5,7 +5,7 @@ import { findTask } from './repository.ts'
 import { requestTaskRun } from './request-task-run.ts'
 
 export async function requestFirstRun(kernel: Kernel, name: string): Promise<void> {
-  const task = await findTask(kernel.engine, name)
+  const task = await findTask(kernel.db, name)
   if (!task || task.last_run || task.paused_at) return
   try {
     await requestTaskRun(kernel, name, 'first start')

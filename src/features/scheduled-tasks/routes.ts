@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -22,8 +23,8 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     paused: task.paused_at !== null,
     next_run_at: task.paused_at === null ? kernel.jobs.nextRun(task.cron) : null,
   })
-  const find = async (name: string) => {
-    const task = await findTask(kernel.engine, name)
+  const find = async ({ db }: Kernel, name: string) => {
+    const task = await findTask(db, name)
     if (!task) throw notFound()
     return { data: shown(task) }
   }
@@ -45,7 +46,7 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { limit, cursor } = request.query
         const after = tasksCursor.read(cursor)?.[0] as string | undefined
-        const rows = await listTasks(kernel.engine, limit + 1, after ?? null)
+        const rows = await listTasks(kernel.db, limit + 1, after ?? null)
         return withNextLink(
           request,
           reply,
@@ -66,7 +67,7 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           response: { 200: One(ScheduledTask) },
         },
       },
-      request => find(request.params.name),
+      request => find(kernel, request.params.name),
     )
 
     app.get(
@@ -86,7 +87,7 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { limit, cursor } = request.query
         const before = runsCursor.read(cursor)?.[0] as string | undefined
-        await find(request.params.name)
+        await find(kernel, request.params.name)
         const rows = await listRuns(kernel.db, request.params.name, limit + 1, before ?? null)
         return withNextLink(
           request,
@@ -130,8 +131,13 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const run = await requestTaskRun(kernel, request.params.name, callerOf(request).sub)
-        return reply.code(202).header('location', `${base}/${run.task}/runs/${run.id}`).send({ data: run })
+        const run = await requestTaskRun(
+          inRequest(kernel, request),
+          request.params.name,
+          callerOf(request).sub,
+        )
+        reply.code(202).header('location', `${base}/${run.task}/runs/${run.id}`)
+        return { data: run }
       },
     )
 
@@ -150,8 +156,9 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async request => {
-        await pauseTask(kernel, request.params.name, callerOf(request).sub)
-        return find(request.params.name)
+        const deps = inRequest(kernel, request)
+        await pauseTask(deps, request.params.name, callerOf(request).sub)
+        return find(deps, request.params.name)
       },
     )
 
@@ -169,8 +176,9 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async request => {
-        await resumeTask(kernel, request.params.name)
-        return find(request.params.name)
+        const deps = inRequest(kernel, request)
+        await resumeTask(deps, request.params.name)
+        return find(deps, request.params.name)
       },
     )
   }

@@ -15,7 +15,7 @@ export interface ProviderTokens {
 const LOOK_EVERY_MS = 5_000
 
 export async function watchProviderTokens(
-  { engine, log, vault }: Pick<Kernel, 'engine' | 'log'> & { vault: Vault },
+  { db, log, vault }: Pick<Kernel, 'db' | 'log'> & { vault: Vault },
   use: (tokens: ReadonlyMap<QueueName, string>) => void,
 ): Promise<ProviderTokens> {
   /** What was found last time, to tell what is new. */
@@ -24,7 +24,7 @@ export async function watchProviderTokens(
   let waiting = 0
 
   async function look(): Promise<void> {
-    const rows = await listTokenSecrets(engine)
+    const rows = await listTokenSecrets(db)
     const found = JSON.stringify(rows)
     if (found === known) return
     const tokens = new Map<QueueName, string>()

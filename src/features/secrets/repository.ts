@@ -1,5 +1,5 @@
 // SQL of the secrets.
-import type { Engine } from '../../kernel/db/engine.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { TOKEN_PREFIX } from './secret-name.ts'
 import type { SecretRow } from './tables.ts'
@@ -43,7 +43,7 @@ export function listSecrets(executor: Executor, limit: number, after: string | n
 }
 
 /** Read every few seconds by every process. */
-export function listTokenSecrets(engine: Engine): Promise<Pick<SecretRow, 'name' | 'sealed'>[]> {
+export function listTokenSecrets(executor: Executor): Promise<Pick<SecretRow, 'name' | 'sealed'>[]> {
   const text = 'select name, sealed from secrets where starts_with(name, $1) order by name'
-  return engine.read({ name: 'secrets_of_the_provider', text }, [TOKEN_PREFIX])
+  return runStatement(executor, { name: 'secrets_of_the_provider', text }, [TOKEN_PREFIX])
 }

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One, Query } from '../../kernel/http/words.ts'
 import { createSecret } from './create-secret.ts'
@@ -62,7 +63,6 @@ export function secretRoutes(kernel: SecretsKernel): FastifyPluginAsyncTypebox {
       {
         config: {
           ...config,
-          idempotent: true,
           problems: { 409: { secret_exists: 'There is a secret of that name.' } },
         },
         schema: {
@@ -76,7 +76,7 @@ export function secretRoutes(kernel: SecretsKernel): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { name, ...given } = request.body
-        const row = await createSecret(kernel, name, given, callerOf(request).sub)
+        const row = await createSecret(inRequest(kernel, request), name, given, callerOf(request).sub)
         reply.code(201).header('location', locationOf(row))
         return { data: shown(row) }
       },

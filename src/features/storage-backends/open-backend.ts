@@ -1,8 +1,20 @@
-// A backend's row, made into the place it stands for: the one moment its key is not sealed.
+// A backend's row, made into the place it stands for: the one moment its key is not encrypted.
 import { type Place, StorageError, type Store } from '../../integrations/storage/index.ts'
-import type { Seal } from '../../kernel/sealed.ts'
+import type { EncryptedTable } from '../../kernel/reencrypt.ts'
+import { type Seal, type SecretKeys, sealFor } from '../../kernel/sealed.ts'
 import type { StorageKernel } from './storage-kernel.ts'
 import type { StorageBackendRow } from './tables.ts'
+
+export const storageSealOf = (secretKeys: SecretKeys): Seal => sealFor('storage backends', secretKeys)
+
+/** Where their keys are encrypted. */
+export const encryptedBackends = (secretKeys: SecretKeys): EncryptedTable => ({
+  table: 'storage_backends',
+  key: ['id'],
+  columns: ['secret_access_key'],
+  renew: storageSealOf(secretKeys).renew,
+  placeOf: ({ id }) => id!,
+})
 
 export const openBackend = ({ storage, storageSeal }: StorageKernel, backend: StorageBackendRow): Store =>
   storage.open(placeOf(backend, storageSeal))

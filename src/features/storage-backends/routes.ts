@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, One, Query } from '../../kernel/http/words.ts'
 import { activateBackend, deactivateBackend } from './activate-backend.ts'
@@ -21,8 +22,8 @@ const base = '/api/v1/admin/storage_backends'
 
 export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('storage_backends', ['uuid'])
-  const find = async (id: string) => {
-    const backend = await findShownBackend(kernel.db, id)
+  const find = async ({ db }: StorageKernel, id: string) => {
+    const backend = await findShownBackend(db, id)
     if (!backend) throw notFound()
     return { data: backend }
   }
@@ -56,7 +57,7 @@ export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncT
     app.post(
       base,
       {
-        config: { ...names, idempotent: true },
+        config: { ...names },
         schema: {
           tags,
           operationId: 'createStorageBackend',
@@ -67,9 +68,10 @@ export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncT
         },
       },
       async (request, reply) => {
-        const id = await createBackend(kernel, request.body, callerOf(request).sub)
+        const deps = inRequest(kernel, request)
+        const id = await createBackend(deps, request.body, callerOf(request).sub)
         reply.code(201).header('location', `${base}/${id}`)
-        return find(id)
+        return find(deps, id)
       },
     )
 
@@ -85,7 +87,7 @@ export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncT
           response: { 200: One(StorageBackend) },
         },
       },
-      request => find(request.params.id),
+      request => find(kernel, request.params.id),
     )
 
     app.patch(
@@ -103,7 +105,7 @@ export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncT
       },
       async request => {
         await changeBackend(kernel, request.params.id, request.body)
-        return find(request.params.id)
+        return find(kernel, request.params.id)
       },
     )
 
@@ -142,8 +144,9 @@ export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncT
         },
       },
       async request => {
-        await activateBackend(kernel, request.params.id)
-        return find(request.params.id)
+        const deps = inRequest(kernel, request)
+        await activateBackend(deps, request.params.id)
+        return find(deps, request.params.id)
       },
     )
 
@@ -162,8 +165,9 @@ export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncT
         },
       },
       async request => {
-        await deactivateBackend(kernel, request.params.id)
-        return find(request.params.id)
+        const deps = inRequest(kernel, request)
+        await deactivateBackend(deps, request.params.id)
+        return find(deps, request.params.id)
       },
     )
 

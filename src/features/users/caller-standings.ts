@@ -27,7 +27,7 @@ export function callerStandings(kernel: UsersKernel): CallerStandings {
   const remembered = new Map<string, Remembered>()
 
   async function look(caller: Caller): Promise<Standing> {
-    const known = await knownOf(kernel.engine, {
+    const known = await knownOf(kernel.db, {
       userId: caller.sub,
       tenantId: homeTenant(caller, kernel.platformTenantId),
       tenants: tenantsOf(caller, kernel.platformTenantId),

@@ -1,7 +1,9 @@
 // /api/v1/admin/users
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import { afterCommit } from '../../kernel/db/transaction.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One } from '../../kernel/http/words.ts'
 import { changeUser, type UserName } from './change-user.ts'
@@ -59,7 +61,6 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
       {
         config: {
           ...config,
-          idempotent: true,
           problems: { 409: { user_exists: 'The tenant has this user.', ...OWN } },
         },
         schema: {
@@ -72,8 +73,9 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
         },
       },
       async (request, reply) => {
-        const user = await createUser(kernel, callerOf(request), request.body)
-        changed()
+        const deps = inRequest(kernel, request)
+        const user = await createUser(deps, callerOf(request), request.body)
+        await afterCommit(deps.db, changed)
         const query = new URLSearchParams({ tenant_id: user.tenant_id })
         reply.code(201).header('location', `${base}/${encodeURIComponent(user.user_id)}?${query}`)
         return { data: shownUser(user) }

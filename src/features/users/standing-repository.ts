@@ -1,5 +1,7 @@
 // The one look that says all about a caller: its row in the directory, the role it has there, and its token's roles.
-import type { Engine } from '../../kernel/db/engine.ts'
+
+import { runStatement } from '../../kernel/db/statement.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
 import type { Known } from './standing-rule.ts'
 
 export interface Look {
@@ -19,7 +21,10 @@ const STANDING = {
     (select json_object_agg(name, permissions) from roles where name = any ($4::text[])) as registered`,
 }
 
-export async function knownOf(engine: Engine, { userId, tenantId, tenants, roles }: Look): Promise<Known> {
-  const [known] = await engine.read<Known>(STANDING, [userId, tenantId, tenants, roles])
+export async function knownOf(
+  executor: Executor,
+  { userId, tenantId, tenants, roles }: Look,
+): Promise<Known> {
+  const [known] = await runStatement<Known>(executor, STANDING, [userId, tenantId, tenants, roles])
   return known!
 }

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { notFound } from '../../kernel/errors.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
 import { cursorOf } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, One } from '../../kernel/http/words.ts'
@@ -16,7 +17,6 @@ import { testWebhook } from './test-webhook.ts'
 const config = { guard: 'platform_admin' } as const
 const queues = {
   ...config,
-  idempotent: true,
   problems: { 409: { webhook_disabled: 'The webhook is switched off.' } },
 } as const
 const tags = ['Webhooks']
@@ -46,7 +46,7 @@ export function deliveryRoutes(kernel: Kernel, base: string): FastifyPluginAsync
       },
       async (request, reply) => {
         const { id } = request.params
-        return queued(reply, id, await testWebhook(kernel, id))
+        return queued(reply, id, await testWebhook(inRequest(kernel, request), id))
       },
     )
 
@@ -115,7 +115,7 @@ export function deliveryRoutes(kernel: Kernel, base: string): FastifyPluginAsync
       },
       async (request, reply) => {
         const { id, delivery_id } = request.params
-        return queued(reply, id, await replayDelivery(kernel, id, delivery_id))
+        return queued(reply, id, await replayDelivery(inRequest(kernel, request), id, delivery_id))
       },
     )
   }

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
+import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, One, Query } from '../../kernel/http/words.ts'
 import { changeWebhook } from './change-webhook.ts'
@@ -17,7 +18,6 @@ import type { WebhookKernel } from './webhook-kernel.ts'
 
 const config = { guard: 'platform_admin' } as const
 /** A second answer would be a second secret. */
-const creates = { ...config, idempotent: true } as const
 const tags = ['Webhooks']
 const base = '/api/v1/admin/webhooks'
 
@@ -55,7 +55,7 @@ export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox 
     app.post(
       base,
       {
-        config: creates,
+        config: config,
         schema: {
           tags,
           operationId: 'createWebhook',
@@ -67,7 +67,7 @@ export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox 
         },
       },
       async (request, reply) => {
-        const webhook = await createWebhook(kernel, callerOf(request).sub, request.body)
+        const webhook = await createWebhook(inRequest(kernel, request), callerOf(request).sub, request.body)
         reply.code(201).header('location', `${base}/${webhook.id}`).header('cache-control', 'no-store')
         return { data: webhook }
       },
@@ -132,7 +132,7 @@ export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox 
     app.post(
       `${base}/:id/rotate-secret`,
       {
-        config: creates,
+        config: config,
         schema: {
           tags,
           operationId: 'rotateWebhookSecret',
@@ -146,7 +146,7 @@ export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox 
       },
       async (request, reply) => {
         reply.header('cache-control', 'no-store')
-        return { data: await rotateSecret(kernel, request.params.id) }
+        return { data: await rotateSecret(inRequest(kernel, request), request.params.id) }
       },
     )
   }

@@ -4,7 +4,7 @@
 import { connect, type Socket } from 'node:net'
 import pg from 'pg'
 import { parsers } from './column-values.ts'
-import { preparedName } from './queue-statements.ts'
+import { preparedName } from './prepared-name.ts'
 import { sqlState } from './sql-state.ts'
 import { serverLimit, UNLIMITED } from './statement-limit.ts'
 

@@ -1,15 +1,9 @@
 // What the rest of the service may ask of a database engine, whichever of the two it is. Everything typed goes
-// through `db` (Kysely); the other members are for what Kysely cannot say.
+// through `db` (Kysely, statement.ts); the other members are for what Kysely cannot say.
 import type { Kysely } from 'kysely'
 import type pg from 'pg'
 import type { Db as QueueDatabase } from 'pg-boss'
 import type { Tables } from './tables.ts'
-
-/** A hot read: a named statement that PostgreSQL plans once for each connection. */
-export interface Statement {
-  name: string
-  text: string
-}
 
 export interface Query {
   query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
@@ -28,7 +22,6 @@ export interface SessionTransaction extends Query {
 export interface Engine {
   kind: 'postgres' | 'pglite'
   db: Kysely<Tables>
-  read<Row>(statement: Statement, values: unknown[]): Promise<Row[]>
   session<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** Rejects when the database does not answer in time. */
   ping(timeoutMs: number): Promise<void>

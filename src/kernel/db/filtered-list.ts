@@ -1,5 +1,7 @@
 // A page of a list whose filters come and go: one prepared statement for each combination that is asked for.
-import type { Engine } from './engine.ts'
+
+import { runStatement } from './statement.ts'
+import type { Executor } from './tables.ts'
 
 /** What it is called, its condition up to the value (`d.state =`), and the value; without one it does not count. */
 export type Filter = [name: string, condition: string, value: unknown]
@@ -15,7 +17,7 @@ export interface FilteredList {
 }
 
 export function filteredList<Row>(
-  engine: Engine,
+  executor: Executor,
   { name, select, filters, order, limit }: FilteredList,
 ): Promise<Row[]> {
   const used = filters.filter(([, , value]) => value !== undefined && value !== null)
@@ -25,5 +27,5 @@ export function filteredList<Row>(
     name: `${name}:${used.map(([filter]) => filter).join(',')}`,
     text: `${select} ${conditions} order by ${order} limit $1`,
   }
-  return engine.read(statement, [limit, ...used.map(([, , value]) => value)])
+  return runStatement(executor, statement, [limit, ...used.map(([, , value]) => value)])
 }

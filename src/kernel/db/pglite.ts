@@ -54,8 +54,6 @@ export async function openPglite({ dataDir, dump }: PgliteOptions): Promise<Engi
         if (event.level === 'error') writes.failed(event.error)
       },
     }),
-    read: async <Row>(statement: { text: string }, values: unknown[]) =>
-      (await query<Row>(pglite, statement.text, values)).rows,
     session: work => work({ query: rowsOf(pglite), transaction: inside => inTransaction(inside) }),
     ping: async timeoutMs => void (await inTime(timeoutMs, 'select 1')),
     checkWrites: timeoutMs => writes.check(statement => inTime(timeoutMs, statement)),

@@ -40,7 +40,6 @@ export function openPostgres(options: PostgresOptions): Engine {
   return {
     kind: 'postgres',
     db: new Kysely<Tables>({ dialect: new ActingPostgresDialect({ pool }) }),
-    read: async (statement, values) => (await pool.query<never>({ ...statement, values })).rows,
     session: work => withSession({ ...service, limit: () => UNLIMITED }, work),
     ping: async timeoutMs => void (await inTime(timeoutMs, 'select 1')),
     checkWrites: timeoutMs => writes.check(statement => inTime(timeoutMs, statement)),

@@ -7,11 +7,29 @@ import type { Executor } from './tables.ts'
 const ATTEMPTS = 3
 const TRY_AGAIN = new Set(['40001', '40P01'])
 
-export const transaction = <T>(db: Executor, work: (tx: Executor) => Promise<T>): Promise<T> =>
-  untilDone(() => db.transaction().execute(work))
+/** What is to be done once a transaction is committed, by its executor. */
+const effects = new WeakMap<Executor, (() => void | Promise<void>)[]>()
 
-/** The same patience for a statement that is a transaction by itself. */
-export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * On an executor that is a transaction already the work joins it: what it does is committed or undone with the rest. A
+ * statement that fails there fails the whole, so whoever catches a violation may only throw.
+ */
+export async function transaction<T>(db: Executor, work: (tx: Executor) => Promise<T>): Promise<T> {
+  if (db.isTransaction) return work(db)
+  const { result, following } = await untilDone(db, () =>
+    db.transaction().execute(async tx => {
+      const following: (() => void | Promise<void>)[] = []
+      effects.set(tx, following)
+      return { result: await work(tx), following }
+    }),
+  )
+  for (const effect of following) await effect()
+  return result
+}
+
+/** The same patience for a statement that is a transaction by itself. Inside one, the whole is tried again or nothing. */
+export async function untilDone<T>(executor: Executor, work: () => Promise<T>): Promise<T> {
+  if (executor.isTransaction) return work()
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
@@ -19,4 +37,14 @@ export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
       if (attempt >= ATTEMPTS || !TRY_AGAIN.has(sqlState(error) ?? '')) throw error
     }
   }
+}
+
+/**
+ * For what must not be done before the rows are there for others to see, such as telling this process to look again: at
+ * once on the database, after the commit in a transaction. An effect must not fail: what was asked for is done.
+ */
+export async function afterCommit(executor: Executor, effect: () => void | Promise<void>): Promise<void> {
+  const following = effects.get(executor)
+  if (following) following.push(effect)
+  else await effect()
 }

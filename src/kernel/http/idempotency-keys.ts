@@ -1,13 +1,17 @@
-// SQL of the idempotency keys. Every write but the first names the claim it acts under: whoever lost it changes nothing.
-import type { Engine } from '../db/engine.ts'
+// SQL of the idempotency keys. A row is written in the transaction of the request that it answers for, so it is there
+// exactly when what was asked for is done. Ages are told by the database's clock, which all nodes share.
+import { createHash } from 'node:crypto'
+import { runStatement } from '../db/statement.ts'
 import type { Executor } from '../db/tables.ts'
 
 export interface IdempotencyKeyRow {
   caller: string
   key: string
   request_hash: string
+  /** Releases before 1.2 claim a key before they begin; nothing here asks for it. */
   claim: string
   started_at: string
+  /** Null while a node of such a release works on it. */
   finished_at: string | null
   status: number | null
   answer: string | null
@@ -20,76 +24,55 @@ declare module '../db/tables.ts' {
 }
 
 /** A request's place in the table. */
-export type Place = Pick<IdempotencyKeyRow, 'caller' | 'key' | 'claim'>
-export type Begun = Place & Pick<IdempotencyKeyRow, 'request_hash' | 'started_at'>
+export type Place = Pick<IdempotencyKeyRow, 'caller' | 'key'>
 
-const unfinished = { finished_at: null, status: null, answer: null }
+export type KeptKey = Pick<IdempotencyKeyRow, 'request_hash' | 'status' | 'answer'>
 
-/** False when the key is taken: the primary key decides between requests that come together. */
-export async function insertKey(executor: Executor, begun: Begun): Promise<boolean> {
-  const result = await executor
-    .insertInto('idempotency_keys')
-    .values({ ...begun, ...unfinished })
-    .onConflict(conflict => conflict.columns(['caller', 'key']).doNothing())
-    .executeTakeFirst()
-  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+/** An answer stands for a day. What an older release has not finished within a minute is left by a dead process. */
+const STANDS = `kept.started_at > now() - case when kept.finished_at is null then interval '1 minute' else interval '24 hours' end`
+
+const LOCK = {
+  name: 'idempotency_keys_lock',
+  text: 'select pg_try_advisory_xact_lock($1::bigint) as locked',
 }
 
-export async function findKey(
-  engine: Engine,
-  caller: string,
-  key: string,
-): Promise<IdempotencyKeyRow | undefined> {
-  const text = 'select * from idempotency_keys where caller = $1 and key = $2'
-  const [row] = await engine.read<IdempotencyKeyRow>({ name: 'idempotency_keys_find', text }, [caller, key])
-  return row
+/** Until the transaction ends; false when another request under the key is at work, on whichever node. */
+export async function lockKey(tx: Executor, { caller, key }: Place): Promise<boolean> {
+  const digest = createHash('sha256').update(`idempotency key\n${caller}\n${key}`).digest()
+  const rows = await runStatement<{ locked: boolean }>(tx, LOCK, [digest.readBigInt64BE().toString()])
+  return rows[0]!.locked
 }
 
-/** Begins the key anew in the place of a request that died or is past its day; one of several who try succeeds. */
-export async function takeOver(
+const FIND = {
+  name: 'idempotency_keys_find',
+  text: `select request_hash, status, answer from idempotency_keys kept where caller = $1 and key = $2 and ${STANDS}`,
+}
+
+/** Asked after the lock, in a statement of its own: one that began before would not see what its last holder wrote. */
+export async function findKey(executor: Executor, { caller, key }: Place): Promise<KeptKey | undefined> {
+  return (await runStatement<KeptKey>(executor, FIND, [caller, key]))[0]
+}
+
+const KEEP = {
+  name: 'idempotency_keys_keep',
+  text: `insert into idempotency_keys as kept (caller, key, request_hash, status, answer, claim, started_at, finished_at)
+    values ($1, $2, $3, $4, $5, gen_random_uuid(), now(), now())
+    on conflict (caller, key) do update set request_hash = excluded.request_hash, status = excluded.status,
+      answer = excluded.answer, claim = excluded.claim, started_at = excluded.started_at, finished_at = excluded.finished_at
+    where not (${STANDS})
+    returning key`,
+}
+
+/** False when the key has an answer that stands: the primary key is the last word. */
+export async function keepAnswer(
   executor: Executor,
-  old: IdempotencyKeyRow,
-  { caller, key, ...begun }: Begun,
+  { caller, key }: Place,
+  { request_hash, status, answer }: KeptKey,
 ): Promise<boolean> {
-  const result = await executor
-    .updateTable('idempotency_keys')
-    .set({ ...begun, ...unfinished })
-    .where('caller', '=', caller)
-    .where('key', '=', key)
-    .where('claim', '=', old.claim)
-    .where('finished_at', old.finished_at === null ? 'is' : 'is not', null)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+  return (await runStatement(executor, KEEP, [caller, key, request_hash, status, answer])).length > 0
 }
 
-export async function finishKey(
-  executor: Executor,
-  { caller, key, claim }: Place,
-  finished: { finished_at: string; status: number; answer: string },
-): Promise<boolean> {
-  const result = await executor
-    .updateTable('idempotency_keys')
-    .set(finished)
-    .where('caller', '=', caller)
-    .where('key', '=', key)
-    .where('claim', '=', claim)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
-}
-
-export async function deleteKey(executor: Executor, { caller, key, claim }: Place): Promise<void> {
-  await executor
-    .deleteFrom('idempotency_keys')
-    .where('caller', '=', caller)
-    .where('key', '=', key)
-    .where('claim', '=', claim)
-    .execute()
-}
-
-export async function deleteKeysBefore(executor: Executor, before: string): Promise<number> {
-  const result = await executor
-    .deleteFrom('idempotency_keys')
-    .where('started_at', '<=', before)
-    .executeTakeFirst()
-  return Number(result.numDeletedRows)
+export async function deleteOldKeys(executor: Executor): Promise<number> {
+  const text = `delete from idempotency_keys kept where not (${STANDS}) returning key`
+  return (await runStatement(executor, { name: '', text }, [])).length
 }
