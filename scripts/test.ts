@@ -22,6 +22,7 @@ const processes = process.env.TEST_DATABASE_URL
       'chaos-sagas',
       'database-away',
       'finance-push',
+      'half-open',
       'many-nodes',
       'reference-page',
       'sagas-command',

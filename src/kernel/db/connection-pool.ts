@@ -20,7 +20,10 @@ export class ConnectionPool {
   #stopWatching: () => void
 
   constructor(options: ConnectionOptions, log: Logger) {
-    this.#pool = new pg.Pool(poolOptions(options))
+    const onUnfit = (error: Error) => {
+      for (const other of [...this.#idle]) other.destroy(error)
+    }
+    this.#pool = new pg.Pool(poolOptions({ ...options, onUnfit }))
     this.options = this.#pool.options
     // Both are needed: the pool reports errors of idle clients, but a backend that dies while its client is checked
     // out emits on the client alone, and an `error` nobody listens to ends the process.
@@ -35,8 +38,6 @@ export class ConnectionPool {
       const connection = ours(client)
       this.#all.delete(connection)
       this.#idle.delete(connection)
-      const { unfit } = connection
-      if (unfit) for (const other of [...this.#idle]) other.destroy(unfit)
     })
     this.#stopWatching = watchForLostAnswers(options, () => this.#all, log)
   }
@@ -46,13 +47,8 @@ export class ConnectionPool {
       const connection = ours(await this.#pool.connect())
       const release = connection.release
       connection.release = error => release(error || connection.unfit)
-      if (performance.now() - connection.answeredAt < FRESH_MS) return connection
-      // When it is not alive the idle ones go with it, and the next is new or in use.
-      const alive = await connection.proveAlive().then(
-        () => true,
-        () => false,
-      )
-      if (alive) return connection
+      if (await isAlive(connection)) return connection
+      // The idle ones have gone with it: the next is new, or was in use until now.
       connection.release(true)
     }
   }
@@ -75,6 +71,15 @@ export class ConnectionPool {
     this.#stopWatching()
     return this.#pool.end()
   }
+}
+
+const isAlive = async (connection: Connection): Promise<boolean> => {
+  if (connection.unfit) return false
+  if (performance.now() - connection.answeredAt < FRESH_MS) return true
+  return connection.proveAlive().then(
+    () => true,
+    () => false,
+  )
 }
 
 /** The pool makes all its clients with `Client`. */

@@ -20,6 +20,8 @@ export interface ConnectionOptions extends pg.PoolConfig {
   limit: () => number
   /** Told of every statement that failed. */
   onError?: (error: Error) => void
+  /** Told when it must not be used again. */
+  onUnfit?: (error: Error) => void
   /** Told when a pooler was found. */
   onPooled?: () => void
 }
@@ -36,8 +38,8 @@ const KEEP_ALIVE_MS = 10_000
 /** Behind a pooler the server cannot be asked whether it still works on a statement (lost-answers.ts). */
 const POOLED_LIMIT_MS = 60_000
 
-/** A transaction that nobody goes on with ends, and with it its locks. */
-const IDLE_IN_TRANSACTION_MS = 60_000
+/** A transaction that nobody goes on with ends, and with it its locks: its client may be gone without a word. */
+const IDLE_IN_TRANSACTION_MS = 20_000
 
 /** The session went to a standby, or its server became one: another connection may find the primary. */
 const WRONG_SERVER = '25006'
@@ -125,8 +127,14 @@ export class Connection extends pg.Client {
 
   /** Ends it at once, whatever is under way on it. */
   destroy(error: Error): void {
-    this.unfit ??= error
+    this.#condemn(error)
     ;(this as unknown as Internals).connection.stream.destroy(error)
+  }
+
+  #condemn(error: Error): void {
+    if (this.unfit) return
+    this.unfit = error
+    this.#options.onUnfit?.(error)
   }
 
   override query = ((given: unknown, values?: unknown, callback?: Callback) => {
@@ -180,7 +188,7 @@ export class Connection extends pg.Client {
       this.answeredAt = performance.now()
       for (const timer of timers) clearTimeout(timer)
       if (!error) return
-      if (sqlState(error) === WRONG_SERVER) this.unfit = error
+      if (sqlState(error) === WRONG_SERVER) this.#condemn(error)
       this.#options.onError?.(error)
     }
     if (callback) {
@@ -213,7 +221,8 @@ export class Connection extends pg.Client {
     const { host, port } = this
     const socket = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port })
     socket.setTimeout(ALIVE_WITHIN_MS, () => socket.destroy())
-    socket.on('error', () => {}).end(request)
+    // The other side closes it; a pooler forgets the request of a client that has hung up.
+    socket.on('error', () => {}).write(request)
   }
 }
 

@@ -28,7 +28,7 @@ const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../../migrations')
 const LOCK_KEY = 4_005_001
 
 const ASK_EVERY_MS = 250
-const TELL_EVERY_MS = 10_000
+const TELL_EVERY_MS = 5_000
 
 const CREATE_LEDGER = `create table if not exists schema_migrations (
   version int primary key, name text not null, checksum text not null, applied_at timestamptz(3) not null)`

@@ -3,7 +3,7 @@
 import { cannotWrite, sqlState } from './sql-state.ts'
 
 /** So long after such a failure it is told without trying. */
-const REMEMBERED_MS = 10_000
+const REMEMBERED_MS = 3_000
 
 /** Needs new pages on the disk and a place in the log, and leaves nothing behind. */
 const TRIAL =

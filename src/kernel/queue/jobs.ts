@@ -98,7 +98,7 @@ const UNIQUE_VIOLATION = '23505'
 const WIND_DOWN_MS = 1_000
 
 /** A fetch that hangs is given up in time for jobs to run again within 30 seconds; upkeep takes longer than a fetch. */
-const STATEMENT_LIMIT_MS = 20_000
+const STATEMENT_LIMIT_MS = 15_000
 
 export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs {
   // The queue's own migrations come with its start, and take as long as they take.
