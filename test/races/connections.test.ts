@@ -181,4 +181,14 @@ if (onPostgres) {
       async () => (await call('GET', '/api/health', { token: null })).status === 200,
     )
   })
+
+  test('a worker knows which queue it no longer reaches, and that it reaches it again', async t => {
+    const { ctx } = await setup(t, { worker: true })
+    const { jobs, db } = ctx
+    await eventually('all are reached', async () => jobs.unreached(5) === undefined)
+    await sql`alter schema pgboss rename to lost`.execute(db)
+    await eventually('one is missed', async () => jobs.unreached(5))
+    await sql`alter schema lost rename to pgboss`.execute(db)
+    await eventually('all are reached again', async () => jobs.unreached(5) === undefined)
+  })
 }
