@@ -133,7 +133,7 @@ export const variables = {
   WEBHOOKS_ALLOW_PRIVATE: withDefault(
     'false',
     check.flag,
-    '`true`: webhooks may also be sent to private addresses and by plain http; for trying and for closed networks',
+    '`true`: webhooks may also be sent to private (not link-local) addresses and by plain http; for trying and for closed networks',
   ),
   PLATFORM_TENANT_ID: withDefault('platform', check.text, 'the platform-admin tenant'),
   RATE_LIMIT_PER_MINUTE: withDefault(

@@ -12,11 +12,12 @@ import {
 } from './features/secrets/index.ts'
 import { storageSealOf } from './features/storage-backends/index.ts'
 import { type WebhookKernel, webhookSealOf } from './features/webhooks/index.ts'
-import { createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
+import { clockOf, createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
 import { createStorage, type Storage } from './integrations/storage/index.ts'
 import { createWebhookSender } from './integrations/webhooks/index.ts'
-import { type Clock, systemClock } from './kernel/clock.ts'
+import { type Clock, dateIdsBy, type Machine } from './kernel/clock.ts'
+import { startDatabaseClock } from './kernel/db/database-clock.ts'
 import type { Engine } from './kernel/db/engine.ts'
 import { migrate } from './kernel/db/migrations.ts'
 import { open, waitUntilReachable } from './kernel/db/open.ts'
@@ -39,7 +40,10 @@ export interface ContextOptions {
   config: Config
   /** Whether this process runs jobs. */
   worker: boolean
+  /** In place of the database's time, for tests. */
   clock?: Clock
+  /** Another machine than this one, for tests: its clock may be wrong. */
+  machine?: Machine
   log?: Logger
   /** A database that is open already, for tests. */
   engine?: Engine
@@ -58,14 +62,22 @@ export interface ContextOptions {
 const DATABASE_PATIENCE_MS = 30_000
 
 export async function createContext(options: ContextOptions): Promise<Context> {
-  const { config, worker, clock = systemClock, log = createLog(config.LOG_LEVEL) } = options
+  const { config, worker, log = createLog(config.LOG_LEVEL) } = options
   const engine = options.engine ?? (await open(config, log))
+  let stopClock = () => {}
   try {
     await waitUntilReachable(engine, log, DATABASE_PATIENCE_MS)
+    let { clock } = options
+    if (!clock) {
+      const databaseClock = await startDatabaseClock(engine.db, log, options.machine)
+      stopClock = databaseClock.close
+      clock = databaseClock
+      dateIdsBy(clock)
+    }
     const applied = await migrate(engine, clock, { log })
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
     const vault = createVault(config.SECRET_KEY)
-    const { providers, providerTokens } = await providersOf(options, { db: engine.db, log, vault })
+    const { providers, providerTokens } = await providersOf(options, { db: engine.db, log, vault }, clock)
     const finance = options.finance ?? financeOf(config, clock)
     const webhookSender = createWebhookSender({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE })
     const storage = options.storage ?? storageOf(config, clock)
@@ -97,12 +109,14 @@ export async function createContext(options: ContextOptions): Promise<Context> {
         await finance?.close()
         await webhookSender.close()
         await storage.close()
+        stopClock()
         await engine.close()
       },
     }
     ctx.sagaKinds = (options.sagaKinds ?? sagaKinds)(ctx)
     return ctx
   } catch (error) {
+    stopClock()
     await engine.close().catch(() => {})
     throw error
   }
@@ -110,8 +124,9 @@ export async function createContext(options: ContextOptions): Promise<Context> {
 
 /** The clients close with the watch that tells them of new tokens. */
 async function providersOf(
-  { config, providers: given, providerLimits: limits }: ContextOptions,
+  { config, providers: given, providerLimits: limits, clock: frozen }: ContextOptions,
   parts: Parameters<typeof watchProviderTokens>[0],
+  clock: Clock,
 ): Promise<Pick<Context, 'providers' | 'providerTokens'>> {
   if (given) return { providers: given, providerTokens: { refresh: async () => {} } }
   const providers = createProviders({
@@ -121,6 +136,8 @@ async function providersOf(
       `there is no provider: DIGITALOCEAN_TOKEN is not set, nor the secret ${tokenSecret(queue)}`,
     log: parts.log,
     limits,
+    // A test's frozen clock would never let a wait end.
+    ...(!frozen && { clock: clockOf(() => clock.now().getTime()) }),
   })
   const watch = await watchProviderTokens(parts, providers.use)
   const close = async () => {

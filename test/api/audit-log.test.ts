@@ -27,6 +27,9 @@ interface Entry {
   action: string
   before: Record<string, unknown> | null
   after: Record<string, unknown> | null
+  credential: { kind: string; id: string } | null
+  address: string | null
+  client_request_id: string | null
   seq: number | null
   hash: string | null
 }
@@ -51,12 +54,15 @@ test('what a caller writes is in the log: who, by which request, and what was th
   const bundle = await setup(t)
   const { call, tokens } = bundle
   const plan_code = await plan(bundle)
-  const token = await tokens.tenant('acme', { sub: 'bob' })
+  const token = await tokens.tenant('acme', { sub: 'bob', jti: 'token-17' })
   const headers = { 'x-request-id': 'request-4711' }
   const made = await call('POST', '/api/v1/deployments', { token, headers, body: { slug: 'shop' } })
   const { id, created_at, ...fields } = made.body.data
   delete fields.updated_at
-  const [entry] = await list(bundle, 'request_id=request-4711')
+  const request_id = made.headers.get('x-request-id')
+  const [entry] = await list(bundle, `request_id=${request_id}`)
+  assert.deepEqual(await list(bundle, 'client_request_id=request-4711'), [entry])
+  assert.deepEqual(await list(bundle, 'credential_id=token-17'), [entry])
   const { id: entryId, at, after, ...rest } = entry!
   assert.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000, at)
   assert.deepEqual({ ...after, created_at: null }, { id, ...fields, created_at: null })
@@ -65,7 +71,10 @@ test('what a caller writes is in the log: who, by which request, and what was th
     actor: 'bob',
     actor_role: 'member',
     actor_tenant_id: 'acme',
-    request_id: 'request-4711',
+    request_id,
+    client_request_id: 'request-4711',
+    credential: { kind: 'token', id: 'token-17' },
+    address: '127.0.0.1',
     operation: 'createDeployment',
     subject_type: 'cloud_deployments',
     subject_id: id,
@@ -210,7 +219,10 @@ test('what a request sets off is done by nobody: neither steps nor the runner’
   const bundle = await setup(t, { sagaKinds: () => [kindOf('watched', [watching])] })
   const run = await start(bundle, 'watched')
   // As if a request had woken the worker.
-  const request = { actor: 'eve', role: null, tenant_id: null, request_id: 'r-1', operation: 'none' }
+  const request = {
+    ...{ actor: 'eve', role: null, tenant_id: null, request_id: 'r-1', operation: 'none' },
+    ...{ client_request_id: null, credential_kind: 'token', credential_id: 'jti-1', address: '127.0.0.1' },
+  }
   await actAs(request, () => startWorker(bundle.ctx))
   await ended(bundle, run.id)
   assert.deepEqual(seen, [''])

@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { COLOUR, preparedFolder, runCommand, secrets, temporaryFolder } from '../support/process.ts'
+import { eventually } from '../support/eventually.ts'
+import {
+  COLOUR,
+  call,
+  freePort,
+  type Owner,
+  preparedFolder,
+  runCommand,
+  secrets,
+  spawnService,
+  temporaryFolder,
+} from '../support/process.ts'
 
 const commands = ['serve', 'api', 'worker', 'migrate', 'config', 'token', 'tasks', 'secrets']
 
@@ -73,6 +85,51 @@ test('production starts with no secret missing or weak, and makes no tokens', as
   const token = await run(['token'], { ...secrets, DATABASE_URL })
   assert.deepEqual([token.code, token.stdout], [1, ''])
   assert.match(token.stderr, /in production this one makes none/)
+})
+
+/** Something that takes connections and says nothing. */
+async function silentServer(owner: Owner): Promise<{ port: string; connections(): number }> {
+  let connections = 0
+  const server = createServer(() => {
+    connections++
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  owner.after(() => void server.close())
+  return { port: String((server.address() as AddressInfo).port), connections: () => connections }
+}
+
+test('a taken port is told in one line, before a database is opened or a folder made', async t => {
+  const [taken, database] = [await silentServer(t), await silentServer(t)]
+  const cwd = temporaryFolder(t)
+  const DATA_DIR = join(cwd, 'data')
+  const free = String(await freePort())
+  for (const variable of ['PORT', 'MANAGEMENT_PORT'])
+    for (const DATABASE_URL of [undefined, `postgres://127.0.0.1:${database.port}/x`]) {
+      const ports = { PORT: free, MANAGEMENT_PORT: '0', [variable]: taken.port }
+      const { code, stdout, stderr } = await runCommand(['serve'], {
+        env: { ...secrets, DATA_DIR, DATABASE_URL, ...ports },
+        cwd,
+      })
+      const advice = `Stop it, or set ${variable} to another one.\n`
+      const line = `Port ${taken.port} of 127.0.0.1 is taken: another process listens there. ${advice}`
+      assert.deepEqual([code, stdout, stderr], [1, '', line])
+    }
+  assert.deepEqual([database.connections(), readdirSync(cwd)], [0, []])
+
+  const same = await runCommand(['serve'], { env: { ...secrets, PORT: free, MANAGEMENT_PORT: free }, cwd })
+  assert.equal(same.code, 1)
+  assert.match(same.stderr, /MANAGEMENT_PORT is \d+, as PORT is/)
+})
+
+test('a service that waits for its database says on both ports that it is starting', async t => {
+  const database = await silentServer(t)
+  const env = { DATABASE_URL: `postgres://127.0.0.1:${database.port}/x`, DIGITALOCEAN_TOKEN: 'x' }
+  const { url, managementUrl } = await spawnService(t, { env })
+  for (const address of [`${url}/api/health`, `${managementUrl}/ready`]) {
+    const answer = await eventually('it answers', () => call('GET', address, null).catch(() => undefined))
+    assert.deepEqual([answer!.status, answer!.body.code], [503, 'starting'])
+    assert.deepEqual([answer!.headers['retry-after'], answer!.headers.connection], ['1', 'close'])
+  }
 })
 
 test('a misspelt variable is told with the likely one, from the environment and from .env', async t => {

@@ -28,7 +28,7 @@ export function auditLogRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           operationId: 'listAuditLog',
           summary: 'List the audit log',
           description:
-            'What callers have written, newest first: who, by which request, what was there before and after. What ' +
+            'What callers have written, newest first: who, by which credential and request, from where, what was there before and after. What ' +
             'sweeps and workflows write is in the logs of resources and runs.',
           querystring: EntriesQuery,
           response: { 200: Many(AuditEntry) },

@@ -1,6 +1,8 @@
 // Rows of the audit log and of its chain. The entries themselves are written by the
 // database: see migrations/0016_audit_log.sql.
 
+import type { CredentialKind } from '../../kernel/http/caller.ts'
+
 export const ACTIONS = ['created', 'updated', 'deleted', 'requested'] as const
 
 export interface AuditLogRow {
@@ -17,6 +19,10 @@ export interface AuditLogRow {
   action: (typeof ACTIONS)[number]
   before: Record<string, unknown> | null
   after: Record<string, unknown> | null
+  credential_kind: CredentialKind | null
+  credential_id: string | null
+  address: string | null
+  client_request_id: string | null
 }
 
 export interface AuditSealRow {

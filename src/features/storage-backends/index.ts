@@ -1,5 +1,5 @@
 // Storage backends: what other parts of the service may use.
-export { findFile, type KeptFile, listFiles } from './file-repository.ts'
+export { findActive, findCopies, findFile, type KeptFile, listFiles } from './file-repository.ts'
 export { keepFile } from './keep-file.ts'
 export { encryptedBackends, storageSealOf } from './open-backend.ts'
 export { readFile } from './read-file.ts'

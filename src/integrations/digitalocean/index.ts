@@ -1,6 +1,6 @@
 // What the rest of the service may use of the DigitalOcean client. It knows no feature and no database.
 export type { Balance, InvoiceHeader } from './billing.ts'
-export type { Clock } from './clock.ts'
+export { type Clock, clockOf } from './clock.ts'
 export type { Verdict } from './completeness.ts'
 export type { CallOptions } from './courier.ts'
 export { type Doomed, isGpuSize, type MadeDroplet } from './droplet-life.ts'

@@ -2,6 +2,7 @@
 // that; requests that only read act as nobody.
 import type { FastifyInstance } from 'fastify'
 import { actAs } from '../acting.ts'
+import { clientRequestId } from '../masking.ts'
 import { actingRole, callerOf } from './caller.ts'
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
@@ -16,6 +17,10 @@ export function installActing(app: FastifyInstance): void {
       role: actingRole(caller),
       tenant_id: caller.tenantId,
       request_id: request.id,
+      client_request_id: clientRequestId(request.headers['x-request-id']),
+      credential_kind: caller.via,
+      credential_id: caller.credentialId,
+      address: request.ip,
       operation: (schema as { operationId?: string } | undefined)?.operationId ?? `${request.method} ${url}`,
     }
     actAs(acting, done)

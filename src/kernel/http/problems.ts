@@ -62,17 +62,19 @@ export function answer(error: Error, request: FastifyRequest, reply: FastifyRepl
       'Something went wrong on our side. The log has the details.',
       request.id,
     )
-    return send(reply, body)
+    return send(request, reply, body)
   }
   const status = STATUS[known.kind]
   if (status >= 500) request.log.error({ err: known.cause ?? known }, known.message)
   if (status === 401) reply.header('www-authenticate', 'Bearer')
   if (status === 503) reply.header('retry-after', '5')
-  return send(reply, problemOf(known, request.id))
+  return send(request, reply, problemOf(known, request.id))
 }
 
-const send = (reply: FastifyReply, body: Problem): FastifyReply =>
-  reply.code(body.status).headers(PROBLEM_HEADERS).send(JSON.stringify(body))
+function send(request: FastifyRequest, reply: FastifyReply, body: Problem): FastifyReply {
+  request.problem = { code: body.code, detail: body.detail }
+  return reply.code(body.status).headers(PROBLEM_HEADERS).send(JSON.stringify(body))
+}
 
 /** Our own refusals, and the framework's: bad bodies, bad addresses, failed validation. */
 function known4xx(error: Error & Partial<FastifyError>, request: FastifyRequest): AppError | undefined {
