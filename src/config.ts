@@ -42,6 +42,7 @@ const generatedSecret = <T>(shape: check.Check<T>, meaning: string, minBytes: nu
   }) as Variable<T>
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+const poolers = ['auto', 'none', 'transaction'] as const
 const environments = ['development', 'test', 'production'] as const
 
 export const variables = {
@@ -63,6 +64,16 @@ export const variables = {
     '10',
     check.integer(1, 500),
     'connections one process holds for requests and jobs; the queue holds up to 5 more',
+  ),
+  DATABASE_POOLER: withDefault(
+    'auto',
+    check.oneOf(poolers),
+    '`transaction`: a pooler in transaction mode is in between, `none`: there is none, `auto`: find out',
+  ),
+  DATABASE_STATEMENT_SECONDS: withDefault(
+    '10',
+    check.integer(1, 600),
+    'how long one statement of a request may take before it is ended with 503 `query_timeout`; jobs over whole tables have 10 minutes',
   ),
   DATA_DIR: withDefault(
     './data',

@@ -74,10 +74,7 @@ async function emptiedPglite(): Promise<Engine> {
     // Deleting a few rows is far quicker than truncating thirty tables. A replica's session fires neither the triggers of
     // append-only tables nor those of foreign keys.
     const empty = rows.map(row => `delete from ${row.name};`).join(' ')
-    await session.script(`set local session_replication_role = replica; ${empty}`, {
-      text: 'select 1',
-      values: [],
-    })
+    await session.transaction(tx => tx.script(`set local session_replication_role = replica; ${empty}`))
   })
   // A test may have replaced a member to simulate a fault; the next one gets them as they were.
   return { ...engine }

@@ -1,11 +1,13 @@
 // The queue, on the service's own database: send inside the caller's transaction, work, stop.
 import { isDeepStrictEqual } from 'node:util'
-import { fromKysely, type Job, type JobResult, PgBoss } from 'pg-boss'
+import { fromKysely, type Job, type JobResult, PgBoss, type WipData } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { actAsNobody } from '../acting.ts'
 import type { Engine } from '../db/engine.ts'
+import { sqlState } from '../db/sql-state.ts'
+import { UNLIMITED, withLongStatements } from '../db/statement-limit.ts'
 import type { Executor } from '../db/tables.ts'
 import { isDatabaseAway, waitForDatabase } from '../db/wait-for-database.ts'
 import { within } from '../deadline.ts'
@@ -73,10 +75,12 @@ export interface Jobs {
   nextRun(cron: string): string | null
   /** The first tick after this time (UTC). */
   tickAfter(cron: string, time: string): string
-  /** Takes away the schedules that pg-boss kept for a version before 0018: workers of that version no longer tick then. */
+  /** Takes away the schedules that pg-boss kept for a version before 0023: workers of that version no longer tick then. */
   dropSchedules(): Promise<void>
   /** Puts a dead letter back into the queue it came from; false when there is none of that id. */
   retryDeadLetter(tx: Executor, id: string): Promise<boolean>
+  /** A queue that this process works on and has not reached for so long, in seconds; undefined when all are well. */
+  unreached(forSeconds: number): QueueName | undefined
   depths(): Promise<{ queue: string; ready: number; deferred: number; active: number; failed: number }[]>
   stop(graceMs: number): Promise<void>
 }
@@ -104,21 +108,28 @@ const PING_MS = 3_000
 
 /** Of jobs whose type says for itself how often. */
 const RETRY_SECONDS = 1
+const LOCK_NOT_AVAILABLE = '55P03'
+const UNIQUE_VIOLATION = '23505'
 
 /** What is left of the grace when jobs in flight are told to end. */
 const WIND_DOWN_MS = 1_000
 
+/** A fetch that hangs is given up in time for jobs to run again within 30 seconds; upkeep takes longer than a fetch. */
+const STATEMENT_LIMIT_MS = 15_000
+
 export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs {
+  // The queue's own migrations come with its start, and take as long as they take.
+  let limitMs = UNLIMITED
   const boss = new PgBoss({
-    ...engine.queueConnection(),
+    ...engine.queueConnection(() => limitMs),
     backend: engine.kind,
-    useListenNotify: worker,
+    // A pooler's sessions are anybody's, so that nothing can be listened to: the workers look by themselves.
+    useListenNotify: worker && !engine.isPooled(),
     supervise: worker,
     schedule: false,
     superviseIntervalSeconds: 10,
     monitorIntervalSeconds: 10,
     application_name: 'cloudops-queue',
-    connectionTimeoutMillis: 3_000,
   })
   boss.on('error', error => log.warn({ err: error }, 'the queue met an error'))
   boss.on('warning', warning => log.warn({ warning }, 'the queue warns'))
@@ -140,7 +151,8 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     },
 
     async start() {
-      await boss.start()
+      await startBoss()
+      limitMs = STATEMENT_LIMIT_MS
       // What is there as it should be is left alone: most starts change nothing.
       for (const queue of await boss.getQueues()) standing.set(queue.name, queue)
       await ensure(DEAD_LETTERS, deadLetterOptions)
@@ -207,6 +219,15 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     retryDeadLetter: async (tx, id) =>
       (await boss.redrive(DEAD_LETTERS, { ids: [id], db: fromKysely(tx) })) > 0,
 
+    unreached(forSeconds) {
+      const since = Date.now() - forSeconds * 1000
+      const free = boss.getWipData().filter(one => !isBusy(one))
+      return QUEUE_NAMES.find(name => {
+        const workers = free.filter(one => one.name === name)
+        return workers.length > 0 && workers.every(one => lastReached(one) < since)
+      })
+    },
+
     async depths() {
       const queues = (await boss.getQueues()).filter(({ name }) => !name.startsWith('__'))
       return queues.map(q => ({
@@ -229,6 +250,22 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
         clearTimeout(timer)
       }
     },
+  }
+
+  /** Another node may be making or migrating the queue's tables at this moment. */
+  async function startBoss(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await boss.start()
+        return
+      } catch (error) {
+        const state = sqlState(error)
+        // pg-boss waits for its lock for 30 seconds. And its lock does not keep two nodes from making the schema: what a
+        // session knows of schemas is not looked up again after the wait.
+        if (state !== LOCK_NOT_AVAILABLE && (state !== UNIQUE_VIOLATION || attempt > 3)) throw error
+        log.info({ err: error }, 'another process migrates the queue: waiting for it')
+      }
+    }
   }
 
   /** New work may come from jobs that are still in flight. */
@@ -281,6 +318,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   }
 
   async function runJob(queue: QueueName, job: Job<Envelope>, handler: JobHandler): Promise<void> {
+    const { longStatements }: QueueSettings = QUEUES[queue]
     const started = performance.now()
     const jobLog = log.child({ queue, job: job.data.job, job_id: job.id, attempt: job.retryCount + 1 })
     let outcome = 'failed'
@@ -290,7 +328,8 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       const signal = AbortSignal.any([job.signal, ending.signal])
       const run = { id: job.id, attempt: job.retryCount + 1, signal, log: jobLog }
       // On PGlite a worker may be woken from within the request that sent the job.
-      await actAsNobody(() => handler.run(job.data.payload, run))
+      const work = () => actAsNobody(() => handler.run(job.data.payload, run))
+      await (longStatements ? withLongStatements(work) : work())
       outcome = 'completed'
     } catch (error) {
       jobLog.error({ err: error }, 'job failed')
@@ -308,3 +347,10 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     }
   }
 }
+
+/** A worker that has a job in hand does not fetch. One whose job could not be settled has none any more. */
+const isBusy = ({ count, lastJobStartedOn, lastErrorOn }: WipData): boolean =>
+  count > 0 && (lastErrorOn ?? 0) < (lastJobStartedOn ?? 0)
+
+const lastReached = ({ createdOn, lastFetchedOn, lastJobEndedOn }: WipData): number =>
+  Math.max(createdOn, lastFetchedOn ?? 0, lastJobEndedOn ?? 0)

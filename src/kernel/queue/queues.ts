@@ -10,6 +10,8 @@ export interface QueueSettings {
   /** Jobs that a worker takes and settles together, for jobs that only ring a bell. */
   batch?: number
   retryLimit: number
+  /** Its jobs read or write whole tables: one statement may take long. */
+  longStatements?: true
   /** How long one job may run. */
   minutes: number
 }
@@ -18,10 +20,10 @@ export const QUEUES = {
   // A step of a saga is never run twice by the runner: no retries. The job brings a run to a process and is done.
   provisioning: { concurrency: 1, batch: 16, retryLimit: 0, minutes: 60 },
   cloud_sync_fast: { concurrency: 4, retryLimit: 3, minutes: 5 },
-  cloud_sync_full: { concurrency: 2, retryLimit: 3, minutes: 60 },
-  cloud_sync_slow: { concurrency: 1, retryLimit: 3, minutes: 60 },
-  cloud_billing: { concurrency: 2, retryLimit: 8, minutes: 60 },
-  metering: { concurrency: 1, retryLimit: 3, minutes: 30 },
+  cloud_sync_full: { concurrency: 2, retryLimit: 3, minutes: 60, longStatements: true },
+  cloud_sync_slow: { concurrency: 1, retryLimit: 3, minutes: 60, longStatements: true },
+  cloud_billing: { concurrency: 2, retryLimit: 8, minutes: 60, longStatements: true },
+  metering: { concurrency: 1, retryLimit: 3, minutes: 30, longStatements: true },
 } satisfies Record<string, QueueSettings>
 
 export type QueueName = keyof typeof QUEUES
