@@ -22,7 +22,7 @@ import { roleRoutes } from './features/roles/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { secretRoutes } from './features/secrets/index.ts'
-import { sessionRoutes } from './features/session/index.ts'
+import { createSessions, sessionRoutes, sessionSealOf } from './features/session/index.ts'
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
 import { callerStandings, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
@@ -30,22 +30,22 @@ import { AppError, notFound } from './kernel/errors.ts'
 import { installActing } from './kernel/http/act-as-caller.ts'
 import type { Door } from './kernel/http/authenticate.ts'
 import { authenticate } from './kernel/http/authenticate.ts'
+import { installBodyLimits, SMALLEST_LIMIT } from './kernel/http/body-limit.ts'
 import { buildSerializer } from './kernel/http/compiled-once.ts'
+import { answerSeal } from './kernel/http/encrypted-answers.ts'
 import { installGuards } from './kernel/http/guards.ts'
 import { installIdempotency } from './kernel/http/idempotency.ts'
 import { installOpenapi } from './kernel/http/openapi.ts'
 import { originRule } from './kernel/http/origins.ts'
 import { answer } from './kernel/http/problems.ts'
 import { installRequestLog } from './kernel/http/request-log.ts'
-import { installSecurityHeaders } from './kernel/http/security-headers.ts'
-import { sessionKey } from './kernel/http/session-cookie.ts'
+import { type Headers, installSecurityHeaders } from './kernel/http/security-headers.ts'
+import { sessionCookieName, sessionKeys } from './kernel/http/session-cookie.ts'
 import { parseStrictJson } from './kernel/http/strict-json.ts'
 import { answerUnreadable } from './kernel/http/unreadable.ts'
 import { validatorCompiler } from './kernel/http/validation.ts'
 import { tokenVerifier } from './kernel/http/verify-token.ts'
-import { sealFor } from './kernel/sealed.ts'
 
-const LARGEST_BODY = 1024 * 1024
 const SLOWEST_REQUEST_MS = 30_000
 const EXPOSED_HEADERS = [
   'Idempotency-Replayed',
@@ -63,12 +63,22 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const production = config.NODE_ENV === 'production'
   const apiKeys = apiKeyVerifier(ctx)
   const standings = callerStandings(ctx)
-  const door = doorOf(ctx, apiKeys.verify, standings.of)
+  const verifyToken = tokenVerifierOf(ctx)
+  const sessions = createSessions(ctx, sessionSealOf(config.SECRET_KEY), verifyToken)
+  const door: Door = {
+    verifyToken,
+    verifyApiKey: apiKeys.verify,
+    sessionCookie: sessionCookieName(production),
+    verifySession: sessions.verify,
+    standing: standings.of,
+    originAllowed: originRule(config.DEV_ORIGIN, config.ALLOWED_ORIGIN_DOMAIN),
+  }
+  let everyAnswer: Headers = {}
 
   const app = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    bodyLimit: LARGEST_BODY,
+    bodyLimit: SMALLEST_LIMIT,
     requestTimeout: SLOWEST_REQUEST_MS,
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
@@ -76,11 +86,14 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestIdHeader: false,
-    genReqId: request => requestId(request.headers['x-request-id']),
+    trustProxy: config.TRUSTED_PROXIES ?? false,
+    // Always our own: two requests must not be found under one id. The caller's own is kept beside it.
+    genReqId: () => randomUUID(),
     schemaController: { compilersFactory: { buildSerializer } },
     routerOptions: { maxParamLength: 1024 },
     frameworkErrors: (error, request, reply) => {
       // An address that cannot be read is an unknown path: strangers are not told even that.
+      reply.headers({ ...everyAnswer, 'x-request-id': request.id })
       authenticate(request, door).then(
         () => answer(error, request, reply),
         refused => answer(refused, request, reply),
@@ -100,8 +113,8 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     async (_request: unknown, body: Buffer) => (body.length === 0 ? null : parseStrictJson(body)),
   )
 
-  await app.register(cookie, { secret: sessionKey(config.SECRET_KEY, config.SESSION_SIGNING_SALT) })
-  await installSecurityHeaders(app, production)
+  await app.register(cookie, { secret: sessionKeys(config.SECRET_KEY, config.SESSION_SIGNING_SALT) })
+  everyAnswer = await installSecurityHeaders(app, production)
   installRequestLog(app, ctx.metrics)
   await app.register(cors, {
     origin: (origin, done) => done(null, door.originAllowed(origin)),
@@ -112,6 +125,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600,
   })
+  installBodyLimits(app)
   installGuards(app, door)
   installActing(app)
   await app.register(rateLimit, {
@@ -126,12 +140,12 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   app.setNotFoundHandler({ preHandler: app.rateLimit() }, (request, reply) =>
     answer(notFound(), request, reply),
   )
-  installIdempotency(app, { db: ctx.db, seal: sealFor('idempotent answers', config.SECRET_KEY) })
+  installIdempotency(app, { db: ctx.db, seal: answerSeal(config.SECRET_KEY) })
   await installOpenapi(app, ctx.version)
 
   const routes = [
     healthRoutes(ctx, ctx.version),
-    sessionRoutes(door, production),
+    sessionRoutes(sessions, production),
     inventoryRoutes(ctx, resourceMembers),
     syncRunRoutes(ctx),
     projectRoutes(ctx),
@@ -160,27 +174,12 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   return app
 }
 
-function doorOf(
-  { config, clock }: Context,
-  verifyApiKey: Door['verifyApiKey'],
-  standing: Door['standing'],
-): Door {
-  return {
-    verifyToken: tokenVerifier({
-      secrets: config.JWT_SECRET,
-      issuer: config.JWT_ISSUER,
-      audience: config.JWT_AUDIENCE,
-      tenantClaim: config.JWT_TENANT_CLAIM,
-      roleClaim: config.JWT_ROLE_CLAIM,
-      clock,
-    }),
-    verifyApiKey,
-    standing,
-    originAllowed: originRule(config.DEV_ORIGIN, config.ALLOWED_ORIGIN_DOMAIN),
-  }
-}
-
-/** A caller's own request id is kept when it is harmless, so that its log and ours can be read together. */
-function requestId(header: string | string[] | undefined): string {
-  return typeof header === 'string' && /^[A-Za-z0-9_-]{8,64}$/.test(header) ? header : randomUUID()
-}
+const tokenVerifierOf = ({ config, clock }: Context): Door['verifyToken'] =>
+  tokenVerifier({
+    secrets: config.JWT_SECRET,
+    issuer: config.JWT_ISSUER,
+    audience: config.JWT_AUDIENCE,
+    tenantClaim: config.JWT_TENANT_CLAIM,
+    roleClaim: config.JWT_ROLE_CLAIM,
+    clock,
+  })

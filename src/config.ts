@@ -1,10 +1,12 @@
 // The only reader of the environment. One literal table names every variable, its default and its meaning;
 // the `Config` type, the problems reported at start, `cloudops config` and the table in docs/operations.md
-// (a test compares them) follow from it.
+// (a test compares them) follow from it. What production asks beyond that is in kernel/production-checks.ts.
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import * as check from './kernel/config-checks.ts'
 import { developmentSecrets } from './kernel/development-secrets.ts'
+import { likelyName } from './kernel/misspelt.ts'
+import { productionProblems } from './kernel/production-checks.ts'
 
 interface Variable<T> {
   check: check.Check<NonNullable<T>>
@@ -17,6 +19,10 @@ interface Variable<T> {
   minBytes?: number
   /** Made once and kept in DATA_DIR when not set, except in production, where it must be set. */
   generated?: true
+  /** Why production does not start without it, or how to mend that. */
+  neededInProduction?: string
+  /** An address that production calls by https: alone, and why. */
+  httpsInProduction?: string
 }
 
 const withDefault = <T>(fallback: string, check: check.Check<T>, meaning: string) =>
@@ -25,8 +31,15 @@ const optional = <T>(check: check.Check<T>, meaning: string) =>
   ({ check, meaning }) as Variable<T | undefined>
 const optionalSecret = <T>(check: check.Check<T>, meaning: string, minBytes?: number) =>
   ({ check, meaning, minBytes, secret: true }) as Variable<T | undefined>
-const generatedSecret = <T>(check: check.Check<T>, meaning: string, minBytes: number) =>
-  ({ check, meaning, minBytes, secret: true, generated: true }) as Variable<T>
+const generatedSecret = <T>(shape: check.Check<T>, meaning: string, minBytes: number) =>
+  ({
+    check: shape,
+    meaning,
+    minBytes,
+    secret: true,
+    generated: true,
+    neededInProduction: check.MAKE_ONE,
+  }) as Variable<T>
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 const environments = ['development', 'test', 'production'] as const
@@ -39,10 +52,13 @@ export const variables = {
     check.port,
     'loopback-only listener for `/metrics`, `/docs`, `/openapi.json` and `/ready`; 0 turns it off',
   ),
-  DATABASE_URL: optionalSecret(
-    check.databaseUrl,
-    'PostgreSQL 15 or later; none: the embedded PGlite under `DATA_DIR`',
-  ),
+  DATABASE_URL: {
+    ...optionalSecret(
+      check.databaseUrl,
+      'PostgreSQL 15 or later; none: the embedded PGlite under `DATA_DIR`, which production refuses',
+    ),
+    neededInProduction: 'the embedded database is for trying',
+  },
   DATABASE_POOL_SIZE: withDefault(
     '10',
     check.integer(1, 500),
@@ -54,7 +70,7 @@ export const variables = {
     'folder of the embedded database, the development secrets and local storage backends',
   ),
   JWT_SECRET: generatedSecret(
-    check.secretList,
+    check.secretList(check.SECRET_BYTES),
     'shared with the issuer of tokens; several, comma-separated, during a rotation; each at least 32 bytes',
     check.SECRET_BYTES,
   ),
@@ -67,8 +83,8 @@ export const variables = {
     'claim that holds a role or a list of roles; `roles` is read too',
   ),
   SECRET_KEY: generatedSecret(
-    check.secret,
-    'encrypts stored secrets and, with the salt, signs the session cookie; in production at least 32 bytes',
+    check.secretList(1),
+    'encrypts stored secrets and, with the salt, signs the session cookie; `new,old` during a rotation; in production each at least 32 bytes',
     check.SECRET_BYTES,
   ),
   SESSION_SIGNING_SALT: generatedSecret(
@@ -86,8 +102,14 @@ export const variables = {
     check.text,
     'the provider’s API token, for queues without the secret `provider_token/<queue>`',
   ),
-  DIGITALOCEAN_API_URL: withDefault('https://api.digitalocean.com', check.url, 'the provider’s API'),
-  FINANCE_URL: optional(check.url, 'the finance service; none: invoices are not pushed'),
+  DIGITALOCEAN_API_URL: {
+    ...withDefault('https://api.digitalocean.com', check.url, 'the provider’s API; in production https'),
+    httpsInProduction: 'the token travels with every request',
+  },
+  FINANCE_URL: {
+    ...optional(check.url, 'the finance service; none: invoices are not pushed; in production https'),
+    httpsInProduction: 'tokens and invoices travel with every request',
+  },
   FINANCE_TENANT_ID: optional(
     check.text,
     'tenant named in tokens sent to finance; none: `PLATFORM_TENANT_ID`',
@@ -100,9 +122,13 @@ export const variables = {
   WEBHOOKS_ALLOW_PRIVATE: withDefault(
     'false',
     check.flag,
-    '`true`: webhooks may also be sent to private addresses and by plain http; for trying and for closed networks',
+    '`true`: webhooks may also be sent to private (not link-local) addresses and by plain http; for trying and for closed networks',
   ),
   PLATFORM_TENANT_ID: withDefault('platform', check.text, 'the platform-admin tenant'),
+  TRUSTED_PROXIES: optional(
+    check.addresses,
+    'addresses or ranges of your proxies, comma-separated: what their `X-Forwarded-For` says is the client’s address; none: the peer of the connection',
+  ),
   RATE_LIMIT_PER_MINUTE: withDefault(
     '6000',
     check.integer(0, 10_000_000),
@@ -119,7 +145,7 @@ export const variables = {
   NODE_ENV: withDefault(
     'development',
     check.oneOf(environments),
-    'development, test or production; production refuses missing or weak secrets and never starts the sandbox',
+    'development, test or production; production refuses missing, weak or shared secrets and never starts the sandbox',
   ),
 }
 
@@ -130,6 +156,8 @@ export type Source = 'environment' | '.env' | 'default' | 'generated' | 'not set
 export interface LoadedConfig {
   config: Config
   sources: Record<VariableName, Source>
+  /** What is odd, and keeps nothing from starting. */
+  warnings: string[]
 }
 
 export class ConfigError extends Error {
@@ -146,7 +174,11 @@ type Environment = Record<string, string | undefined>
 
 /** Reads the process's environment and, under it, the `.env` file of the working directory. */
 export function loadConfig(): LoadedConfig {
-  return readConfig(process.env, readDotEnv())
+  const { values, repeated } = readDotEnv()
+  const loaded = readConfig(process.env, values)
+  const warnings = repeated.map(name => `.env sets ${name} more than once: the last one counts`)
+  for (const warning of [...warnings, ...loaded.warnings]) process.stderr.write(`warning: ${warning}\n`)
+  return loaded
 }
 
 export function readConfig(environment: Environment, dotEnv: Environment = {}): LoadedConfig {
@@ -161,14 +193,22 @@ export function readConfig(environment: Environment, dotEnv: Environment = {}): 
     sources[name] = source
     if (raw === undefined) continue
     try {
-      values[name] = definition.check(raw)
+      values[name] = definition.check(definition.secret ? raw : check.plain(raw))
     } catch (error) {
       if (!(error instanceof check.Mend)) throw error
       problems.push(`${name} ${error.message}`)
     }
   }
 
-  if (values.NODE_ENV === 'production') problems.push(...productionProblems(values, sources))
+  const production = values.NODE_ENV === 'production'
+  if (production) problems.push(...productionProblems(variables, values, sources))
+  const warnings: string[] = []
+  for (const { name, likely, sure } of misspelt(environment, dotEnv)) {
+    const ignored = sources[likely] === 'default' || sources[likely] === 'not set'
+    const words = `${name} is no variable of this service: ${likely} is, and ${ignored ? 'is not set' : 'is set'}`
+    if (production && sure && ignored) problems.push(words)
+    else warnings.push(words)
+  }
   if (problems.length > 0) throw new ConfigError(problems)
 
   const missing = names.filter(name => variables[name].generated && values[name] === undefined)
@@ -180,7 +220,20 @@ export function readConfig(environment: Environment, dotEnv: Environment = {}): 
     }
   }
   // Every name was checked above, or has been given its fallback or generated value.
-  return { config: values as Config, sources: sources as Record<VariableName, Source> }
+  return { config: values as Config, sources: sources as Record<VariableName, Source>, warnings }
+}
+
+/** Names that look like ours and are not. Kubernetes makes `<SERVICE>_PORT=tcp://…` by itself. */
+function misspelt(...environments: Environment[]) {
+  const names = Object.keys(variables)
+  const set = environments.flatMap(environment => Object.entries(environment))
+  const strange = set.filter(
+    ([name, value]) => value && !Object.hasOwn(variables, name) && !/^(tcp|udp|sctp):\/\//.test(value),
+  )
+  return [...new Set(strange.map(([name]) => name))].flatMap(name => {
+    const likely = likelyName(name, names)
+    return likely ? [{ name, likely: likely.name, sure: likely.sure }] : []
+  })
 }
 
 /** An empty variable counts as not set: that is what shells and compose files make of a blank. */
@@ -195,52 +248,30 @@ function find(
   return fallback === undefined ? [undefined, 'not set'] : [fallback, 'default']
 }
 
-function productionProblems(values: Record<string, unknown>, sources: Record<string, Source>): string[] {
-  const problems: string[] = []
-  for (const [name, definition] of Object.entries<Variable<unknown>>(variables)) {
-    const value = values[name]
-    if (definition.generated && sources[name] === 'not set') {
-      problems.push(`${name} must be set in production: ${check.MAKE_ONE}`)
-    }
-    if (definition.minBytes === undefined) continue
-    for (const secret of [value ?? []].flat() as string[]) {
-      const weakness = check.weakness(secret, definition.minBytes)
-      if (weakness) problems.push(`${name} ${weakness}: ${check.MAKE_ONE}`)
-    }
-  }
-  const api = values.DIGITALOCEAN_API_URL
-  if (typeof api === 'string' && !/^https:|^http:\/\/(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:|$)/.test(api)) {
-    problems.push('DIGITALOCEAN_API_URL must be https:// in production: the token travels with every request')
-  }
-  return problems
-}
-
-function readDotEnv(): Environment {
+function readDotEnv(): { values: Environment; repeated: string[] } {
   try {
-    return parseEnv(readFileSync('.env', 'utf8'))
+    // Some editors begin a file with a byte order mark, which would become part of the first name.
+    const text = readFileSync('.env', 'utf8').replace(/^\ufeff/, '')
+    const names = [...text.matchAll(/^\s*(?:export\s+)?(\w+)\s*=/gm)].map(([, name]) => name!)
+    const repeated = names.filter((name, i) => names.indexOf(name) !== i && Object.hasOwn(variables, name))
+    return { values: parseEnv(text), repeated: [...new Set(repeated)] }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {}
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      return { values: {}, repeated: [] }
     throw error
   }
 }
 
-/** What may be shown of a value: secrets as their size, addresses without their password. */
+/** What may be shown of a value: of a secret its size, of a database's address that it is one. */
 export function shown(name: VariableName, config: Config): string {
   const value = config[name]
   if (value === undefined) return ''
-  if (name === 'DATABASE_URL') return withoutPassword(String(value))
+  // Passwords stand in more than one place of it, and who is called what and where is nobody's business either.
+  if (name === 'DATABASE_URL') return `${new URL(String(value)).protocol}//********`
   const definition: Variable<unknown> = variables[name]
   if (!definition.secret) return String(value)
   return [value]
     .flat()
     .map(one => `******** (${Buffer.byteLength(String(one))} bytes)`)
     .join(', ')
-}
-
-function withoutPassword(address: string): string {
-  const url = new URL(address)
-  if (url.password) url.password = '********'
-  // `?password=` is PostgreSQL's other place for it.
-  if (url.searchParams.has('password')) url.searchParams.set('password', '********')
-  return url.href
 }

@@ -1,6 +1,7 @@
 // The composition root: turns a configuration into the parts the service is made of, and takes them down again.
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import { type AuditKernel, auditKeys } from './features/audit-log/index.ts'
 import type { BillingKernel } from './features/billing/index.ts'
 import type { InventoryKernel } from './features/inventory/index.ts'
 import type { SagaKind } from './features/sagas/index.ts'
@@ -10,12 +11,14 @@ import {
   tokenSecret,
   watchProviderTokens,
 } from './features/secrets/index.ts'
-import type { WebhookKernel } from './features/webhooks/index.ts'
-import { createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
+import { storageSealOf } from './features/storage-backends/index.ts'
+import { type WebhookKernel, webhookSealOf } from './features/webhooks/index.ts'
+import { clockOf, createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
 import { createStorage, type Storage } from './integrations/storage/index.ts'
 import { createWebhookSender } from './integrations/webhooks/index.ts'
-import { type Clock, systemClock } from './kernel/clock.ts'
+import { type Clock, dateIdsBy, type Machine } from './kernel/clock.ts'
+import { startDatabaseClock } from './kernel/db/database-clock.ts'
 import type { Engine } from './kernel/db/engine.ts'
 import { migrate } from './kernel/db/migrations.ts'
 import { open, waitUntilReachable } from './kernel/db/open.ts'
@@ -23,11 +26,16 @@ import type { Kernel } from './kernel/kernel.ts'
 import { createLog } from './kernel/log.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
-import { sealFor } from './kernel/sealed.ts'
 import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
 
-export interface Context extends Kernel, InventoryKernel, BillingKernel, SecretsKernel, WebhookKernel {
+export interface Context
+  extends Kernel,
+    InventoryKernel,
+    BillingKernel,
+    SecretsKernel,
+    WebhookKernel,
+    AuditKernel {
   config: Config
   version: string
   sagaKinds: readonly SagaKind[]
@@ -39,7 +47,10 @@ export interface ContextOptions {
   config: Config
   /** Whether this process runs jobs. */
   worker: boolean
+  /** In place of the database's time, for tests. */
   clock?: Clock
+  /** Another machine than this one, for tests: its clock may be wrong. */
+  machine?: Machine
   log?: Logger
   /** A database that is open already, for tests. */
   engine?: Engine
@@ -58,15 +69,23 @@ export interface ContextOptions {
 const DATABASE_PATIENCE_MS = 30_000
 
 export async function createContext(options: ContextOptions): Promise<Context> {
-  const { config, worker, clock = systemClock, log = createLog(config.LOG_LEVEL) } = options
+  const { config, worker, log = createLog(config.LOG_LEVEL) } = options
   const { DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize, DATA_DIR: dataDir } = config
   const engine = options.engine ?? (await open({ url, poolSize, dataDir, log }))
+  let stopClock = () => {}
   try {
     await waitUntilReachable(engine, log, DATABASE_PATIENCE_MS)
+    let { clock } = options
+    if (!clock) {
+      const databaseClock = await startDatabaseClock(engine.db, log, options.machine)
+      stopClock = databaseClock.close
+      clock = databaseClock
+      dateIdsBy(clock)
+    }
     const applied = await migrate(engine, clock)
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
     const vault = createVault(config.SECRET_KEY)
-    const { providers, providerTokens } = await providersOf(options, { db: engine.db, log, vault })
+    const { providers, providerTokens } = await providersOf(options, { db: engine.db, log, vault }, clock)
     const finance = options.finance ?? financeOf(config, clock)
     const webhookSender = createWebhookSender({ allowPrivate: config.WEBHOOKS_ALLOW_PRIVATE })
     const storage = options.storage ?? storageOf(config, clock)
@@ -81,9 +100,10 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       providerTokens,
       finance,
       webhookSender,
-      webhookSeal: sealFor('webhook secrets', config.SECRET_KEY),
+      webhookSeal: webhookSealOf(config.SECRET_KEY),
       storage,
-      storageSeal: sealFor('storage backends', config.SECRET_KEY),
+      auditKeys: auditKeys(config.SECRET_KEY),
+      storageSeal: storageSealOf(config.SECRET_KEY),
       platformTenantId: config.PLATFORM_TENANT_ID,
       engine,
       db: engine.db,
@@ -98,12 +118,14 @@ export async function createContext(options: ContextOptions): Promise<Context> {
         await finance?.close()
         await webhookSender.close()
         await storage.close()
+        stopClock()
         await engine.close()
       },
     }
     ctx.sagaKinds = (options.sagaKinds ?? sagaKinds)(ctx)
     return ctx
   } catch (error) {
+    stopClock()
     await engine.close().catch(() => {})
     throw error
   }
@@ -111,8 +133,9 @@ export async function createContext(options: ContextOptions): Promise<Context> {
 
 /** The clients close with the watch that tells them of new tokens. */
 async function providersOf(
-  { config, providers: given, providerLimits: limits }: ContextOptions,
+  { config, providers: given, providerLimits: limits, clock: frozen }: ContextOptions,
   parts: Parameters<typeof watchProviderTokens>[0],
+  clock: Clock,
 ): Promise<Pick<Context, 'providers' | 'providerTokens'>> {
   if (given) return { providers: given, providerTokens: { refresh: async () => {} } }
   const providers = createProviders({
@@ -122,6 +145,8 @@ async function providersOf(
       `there is no provider: DIGITALOCEAN_TOKEN is not set, nor the secret ${tokenSecret(queue)}`,
     log: parts.log,
     limits,
+    // A test's frozen clock would never let a wait end.
+    ...(!frozen && { clock: clockOf(() => clock.now().getTime()) }),
   })
   const watch = await watchProviderTokens(parts, providers.use)
   const close = async () => {

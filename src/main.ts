@@ -4,6 +4,7 @@ import { type Command, CommandError, EXIT } from './commands/command.ts'
 import { paint, print } from './commands/terminal.ts'
 import { ConfigError } from './config.ts'
 import { FolderLockedError } from './kernel/db/folder-lock.ts'
+import { PortError } from './kernel/errors.ts'
 import { VERSION } from './version.ts'
 
 // Each is loaded when it is called: most call the running service, and need not wait for the parts it is made of.
@@ -18,6 +19,7 @@ const commands: Record<string, () => Promise<Command>> = {
   tasks: async () => (await import('./commands/tasks.ts')).tasks,
   catalog: async () => (await import('./commands/catalog.ts')).catalog,
   sagas: async () => (await import('./commands/sagas.ts')).sagas,
+  secrets: async () => (await import('./commands/secrets.ts')).secrets,
   audit: async () => (await import('./commands/audit.ts')).audit,
   sandbox: async () => (await import('./commands/sandbox.ts')).sandbox,
 }
@@ -68,8 +70,9 @@ const helpOf = (name: string, { usage, summary, details }: Command): string =>
 
 /** What went wrong, without a stack when a person can put it right. */
 function report(error: unknown): number {
-  const expected =
-    error instanceof CommandError || error instanceof ConfigError || error instanceof FolderLockedError
+  const expected = [CommandError, ConfigError, FolderLockedError, PortError].some(
+    kind => error instanceof kind,
+  )
   const hint = error instanceof Error && 'code' in error ? hints[String(error.code)] : undefined
   const message =
     error instanceof Error

@@ -1,11 +1,20 @@
 // The management listener, on loopback only: what operators' tools and developers read without a token.
-import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { STATUS_CODES } from 'node:http'
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import type { Context } from './context.ts'
 import { countToPush } from './features/billing/index.ts'
 import { countOpenDrift } from './features/drift/index.ts'
 import { inventoryAges } from './features/inventory/index.ts'
 import { countUnderWay } from './features/sagas/index.ts'
 import { countPending } from './features/webhooks/index.ts'
+import { type Headers, installSecurityHeaders, pagePolicy } from './kernel/http/security-headers.ts'
 import { QUEUE_NAMES } from './kernel/queue/queues.ts'
 
 export interface ManagementOptions {
@@ -19,9 +28,29 @@ export interface ManagementOptions {
 const PATIENCE_MS = 2_000
 
 export async function buildManagement({ ctx, api, isReady }: ManagementOptions): Promise<FastifyInstance> {
+  let everyAnswer: Headers = {}
+  // The framework's own answers and log lines would repeat the address, and with it whatever was pasted there.
+  const refuse = (error: FastifyError, _request: FastifyRequest, reply: FastifyReply) => {
+    const status = error.statusCode ?? 500
+    if (status >= 500) ctx.log.error({ err: error }, 'unexpected error of the management listener')
+    return reply
+      .code(status)
+      .headers(everyAnswer)
+      .send({ error: STATUS_CODES[status] ?? 'Error' })
+  }
   const app = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
+    frameworkErrors: refuse,
+  })
+  app.setErrorHandler(refuse)
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'Not Found' }))
+  everyAnswer = await installSecurityHeaders(app, ctx.config.NODE_ENV === 'production')
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    const page =
+      String(reply.getHeader('content-type')).startsWith('text/html') && typeof payload === 'string'
+    if (page) reply.header('content-security-policy', pagePolicy(payload))
+    done()
   })
 
   // A web page must not reach this listener through a name that resolves to loopback (DNS rebinding).
@@ -34,7 +63,6 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
     const problem = isReady()
       ? await ctx.engine.ping(PATIENCE_MS).then(nothing, () => 'the database does not answer')
       : 'starting or stopping'
-    reply.header('cache-control', 'no-store')
     return reply.code(problem ? 503 : 200).send({ ready: !problem, ...(problem && { reason: problem }) })
   })
 

@@ -5,6 +5,7 @@ import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
 import { type Context, createContext } from './context.ts'
 import { seedExampleCatalog } from './features/catalog/index.ts'
+import { type HeldPorts, holdPorts, MANAGEMENT_HOST, type Parts, release } from './hold-ports.ts'
 import { boundHeapGrowth } from './kernel/heap-growth.ts'
 import { type Drain, installDrain } from './kernel/http/drain.ts'
 import { createLog } from './kernel/log.ts'
@@ -22,11 +23,6 @@ export interface Running {
   stop(): Promise<void>
 }
 
-export interface Parts {
-  api: boolean
-  worker: boolean
-}
-
 export type Stoppable = Pick<Running, 'ctx' | 'stop'>
 
 /** Connections that say nothing are given this long before they are closed. */
@@ -40,12 +36,18 @@ export async function start(
   given: Config,
   parts: Parts,
   watch: (stoppable: Stoppable) => () => void = () => () => {},
+  held?: HeldPorts,
 ): Promise<Running> {
   boundHeapGrowth()
   const log = createLog(given.LOG_LEVEL)
-  const surroundings = await surround(given, log)
+  const ports = held ?? (await holdPorts(given, parts))
+  const surroundings = await surround(given, log).catch(error => {
+    release(ports)
+    throw error
+  })
   const { config } = surroundings
   const ctx = await createContext({ config, worker: parts.worker, log }).catch(async error => {
+    release(ports)
     await surroundings.close()
     throw error
   })
@@ -64,14 +66,17 @@ export async function start(
       drain = installDrain(api)
     }
     if (config.MANAGEMENT_PORT > 0) management = await buildManagement({ ctx, api, isReady: () => ready })
+    await Promise.all([api?.ready(), management?.ready()])
     unwatch = watch({ ctx, stop })
+    ports.api?.release()
     const url = await api?.listen({
       host: config.HOST,
       port: config.PORT,
       listenTextResolver: address => `API listens at ${address}`,
     })
+    ports.management.release()
     const managementUrl = await management?.listen({
-      host: '127.0.0.1',
+      host: MANAGEMENT_HOST,
       port: config.MANAGEMENT_PORT,
       listenTextResolver: address => `management listens at ${address}`,
     })
@@ -84,6 +89,7 @@ export async function start(
     ctx.log.info({ url, management_url: managementUrl, engine: ctx.engine.kind, ...parts }, 'started')
     return { ctx, url, managementUrl, sandboxUrl: surroundings.sandboxUrl, stop }
   } catch (error) {
+    release(ports)
     unwatch?.()
     await management?.close()
     await api?.close()

@@ -20,6 +20,7 @@ import {
   taskSchedule,
   upsertTasks,
 } from './features/scheduled-tasks/index.ts'
+import { forgetSessions } from './features/session/index.ts'
 import { rollOverPeriods } from './features/subscriptions/index.ts'
 import { forgetWebhookEvents, watchOutbox } from './features/webhooks/index.ts'
 import { forgetIdempotencyKeys } from './kernel/http/idempotency.ts'
@@ -36,7 +37,7 @@ const tasksOf = (ctx: Context): Task[] => [
   sagaRescue(ctx), //  every minute   cloud_sync_fast
   auditSeal(ctx), //  every minute   metering
   rollOverPeriods(ctx), //  monthly        metering
-  housekeeping(ctx, [forgetIdempotencyKeys(ctx), forgetWebhookEvents(ctx)]), //  daily at 03:41 metering
+  housekeeping(ctx, [forgetIdempotencyKeys(ctx), forgetWebhookEvents(ctx), forgetSessions(ctx)]), //  daily at 03:41 metering
 ]
 
 /** Makes the tasks known to the API; every process does so at its start. */

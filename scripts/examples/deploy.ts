@@ -46,6 +46,7 @@ export async function deploy(told: Teller): Promise<Shop> {
   await tell(200, 'POST', `${path}/transition`, { body: { state: 'paused', reason: 'Stocktaking' } })
   await tell('invalid_transition', 'POST', `${path}/transition`, { body: { state: 'archived' } })
   await tell(200, 'POST', `${path}/transition`, { body: { state: 'active' } })
+  await tell(200, 'GET', `${path}/events`)
   await tell(200, 'GET', path)
   return { deploymentId, resourceId, dropletId }
 }

@@ -5,9 +5,11 @@ import type { Teller } from './recorder.ts'
 export async function mirror(told: Teller): Promise<void> {
   const { tell, tokens, call } = told
   await tell(200, 'GET', '/api/health', { token: null })
-  await tell(200, 'POST', '/api/v1/session', { token: await tokens.tenant('acme'), body: {} })
-  await tell(200, 'GET', '/api/v1/session', { token: await tokens.tenant('acme') })
-  await tell(204, 'DELETE', '/api/v1/session', { token: await tokens.tenant('acme'), body: {} })
+  const token = await tokens.tenant('acme')
+  const { headers } = await tell(200, 'POST', '/api/v1/session', { token, body: {} })
+  await tell(200, 'GET', '/api/v1/session', { token })
+  const cookie = headers.get('set-cookie')!.split(';')[0]!
+  await tell(204, 'DELETE', '/api/v1/session', { token, body: {}, headers: { cookie } })
 
   const sync = '/api/v1/admin/scheduled_tasks/resource_sync'
   const runs = await sweepAll(told)

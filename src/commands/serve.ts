@@ -1,6 +1,7 @@
 // cloudops serve, api, worker
 import { loadConfig } from '../config.ts'
-import type { Parts, Running } from '../serve.ts'
+import { holdPorts, type Parts } from '../hold-ports.ts'
+import type { Running } from '../serve.ts'
 import type { Command } from './command.ts'
 import { paint, print } from './terminal.ts'
 import { developmentToken } from './token.ts'
@@ -11,9 +12,10 @@ const serveParts = (summary: string, parts: Parts): Command => ({
   details: 'Configured by environment variables; `cloudops config` shows them. Stops on SIGTERM or Ctrl-C.',
   async run() {
     const { config, sources } = loadConfig()
+    const ports = await holdPorts(config, parts)
     // Loaded here and not at the top: it is nearly all of the service, which the other commands need not wait for.
     const { start, stopOnSignals } = await import('../serve.ts')
-    const running = await start(config, parts, stopOnSignals)
+    const running = await start(config, parts, stopOnSignals, ports)
     if (config.NODE_ENV !== 'production' && running.url && sources.JWT_SECRET === 'generated') {
       await welcome(running, await developmentToken(config))
     }

@@ -7,6 +7,12 @@ export interface Acting {
   role: string | null
   tenant_id: string | null
   request_id: string
+  /** What the caller itself calls the request. */
+  client_request_id: string | null
+  credential_kind: string
+  credential_id: string
+  /** The client's, as far as this process can see. */
+  address: string
   /** The operation's name in the API's description. */
   operation: string
 }
@@ -16,17 +22,15 @@ export const ACTOR_SETTING = 'cloudops.actor'
 
 const storage = new AsyncLocalStorage<Acting | undefined>()
 
-export const actAs = <T>({ actor, role, tenant_id, request_id, operation }: Acting, work: () => T): T =>
-  storage.run(
-    {
-      actor: storable(actor),
-      role: role === null ? null : storable(role),
-      tenant_id: tenant_id === null ? null : storable(tenant_id),
-      request_id,
-      operation,
-    },
-    work,
-  )
+export const actAs = <T>(acting: Acting, work: () => T): T => {
+  const { actor, role, tenant_id } = acting
+  const known = {
+    actor: storable(actor),
+    role: role === null ? null : storable(role),
+    tenant_id: tenant_id === null ? null : storable(tenant_id),
+  }
+  return storage.run({ ...acting, ...known }, work)
+}
 
 /** For work that a request set off and that is not the request's any more. */
 export const actAsNobody = <T>(work: () => T): T => storage.run(undefined, work)

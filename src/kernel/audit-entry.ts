@@ -1,12 +1,16 @@
 // How code writes entries of the audit log, where the database's triggers (migrations/0016_audit_log.sql) do not.
 import { sql } from 'kysely'
-import { ACTOR_SETTING, actingNow } from './acting.ts'
+import { ACTOR_SETTING, type Acting, actingNow } from './acting.ts'
+import { processTime } from './clock.ts'
 import type { Executor } from './db/tables.ts'
 import { newId } from './ids.ts'
 
 /** The first columns of an entry: which it is, and who was acting. */
 const START = `audit_id(millis), to_timestamp(millis / 1000.0), who ->> 'actor', who ->> 'role', who ->> 'tenant_id',
   who ->> 'request_id', who ->> 'operation'`
+
+/** The last columns: by which credential, from where, and what the caller calls it. */
+const END = `who ->> 'credential_kind', who ->> 'credential_id', who ->> 'address', who ->> 'client_request_id'`
 
 /** Who is acting, from the setting; null: nobody. */
 const ACTING = `(
@@ -34,7 +38,7 @@ export async function recordAct(
   const after = details ? JSON.stringify(details) : null
   await sql`
     insert into audit_log
-    select ${sql.raw(START)}, ${subjectType}, ${subjectId}, ${tenantId}, 'requested', null, ${after}::jsonb
+    select ${sql.raw(START)}, ${subjectType}, ${subjectId}, ${tenantId}, 'requested', null, ${after}::jsonb, ${sql.raw(END)}
     from ${sql.raw(ACTING)} where who is not null`.execute(tx)
 }
 
@@ -50,6 +54,10 @@ const ENTRY = [
   'actor_tenant_id',
   'request_id',
   'operation',
+  'credential_kind',
+  'credential_id',
+  'address',
+  'client_request_id',
   'subject_id',
   'tenant_id',
   'after',
@@ -65,7 +73,8 @@ export const auditedInsert = (table: string, columns: readonly string[]): string
     insert into ${table} (${columns.join(', ')}) values (${columns.map((_, i) => `$${ENTRY.length + i + 1}`).join(', ')})
   )
   insert into audit_log (subject_type, action, ${ENTRY.join(', ')})
-  select '${table}', 'created', $1::uuid, $2::timestamptz, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text, $10::jsonb
+  select '${table}', 'created', $1::uuid, $2::timestamptz, $3::text, $4::text, $5::text, $6::text, $7::text,
+    $8::text, $9::text, $10::text, $11::text, $12::text, $13::text, $14::jsonb
   where $3 is not null`
 
 /** Its values; `shown` is what the entry tells of the row. */
@@ -75,9 +84,10 @@ export function auditedValues<Row extends Owned>(
   columns: readonly (keyof Row)[],
   shown: object,
 ): unknown[] {
-  const { actor, role, tenant_id, request_id, operation } =
-    (executor.isTransaction ? undefined : actingNow()) ?? {}
-  const who = [actor, role, tenant_id, request_id, operation]
+  const { actor, role, tenant_id, request_id, operation, ...by } =
+    (executor.isTransaction ? undefined : actingNow()) ?? ({} as Partial<Acting>)
+  const credential = [by.credential_kind, by.credential_id, by.address, by.client_request_id]
+  const who = [actor, role, tenant_id, request_id, operation, ...credential]
   const what = [row.id, row.tenant_id, JSON.stringify(shown)]
-  return [newId(), new Date(), ...who, ...what, ...columns.map(column => row[column])]
+  return [newId(), new Date(processTime()), ...who, ...what, ...columns.map(column => row[column])]
 }

@@ -1,6 +1,9 @@
 // What a single configuration value may look like. Each check returns the value or throws a `Mend`: what is
 // wrong, in words that say how to put it right. They know no variable's name.
 
+import { isIP } from 'node:net'
+import { shortness } from './weak-secret.ts'
+
 export type Check<T> = (raw: string) => T
 
 export class Mend extends Error {}
@@ -12,7 +15,8 @@ export const integer =
   raw => {
     const value = Number(raw)
     if (!/^\d+$/.test(raw) || value < min || value > max) {
-      throw new Mend(`is not a whole number from ${min} to ${max}`)
+      const unit = /^\d+\s*[a-z%]+$/i.test(raw) ? ': write it without a unit' : ''
+      throw new Mend(`is not a whole number from ${min} to ${max}${unit}`)
     }
     return value
   }
@@ -29,6 +33,19 @@ export const oneOf =
 
 export const flag: Check<boolean> = raw => oneOf(['true', 'false'])(raw) === 'true'
 
+/** What no value is meant to have. A secret is exempt: whatever it holds, it has worked with it so far. */
+export function plain(raw: string): string {
+  if (/^(["'`]).*\1$/s.test(raw)) throw new Mend('has quotes around it: take them out')
+  if (/\p{Cc}/u.test(raw)) throw new Mend('holds a line break or another control character')
+  return raw
+}
+
+/** Encrypted on its way, or not leaving this machine. */
+export function isPrivateOnItsWay(address: string): boolean {
+  const { protocol, hostname } = new URL(address)
+  return protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+}
+
 export const url: Check<string> = raw => {
   const parsed = URL.parse(raw)
   if (!parsed || !/^https?:$/.test(parsed.protocol)) throw new Mend('is not an http:// or https:// address')
@@ -42,6 +59,19 @@ export const databaseUrl: Check<string> = raw => {
     throw new Mend('is not a PostgreSQL address: write postgres://user:password@host:5432/database')
   }
   return raw
+}
+
+/** Addresses, or ranges of them as `10.0.0.0/8`, separated by commas. */
+export const addresses: Check<string[]> = raw => {
+  const list = raw.split(',').map(one => one.trim())
+  for (const one of list) {
+    const [address = '', bits, ...more] = one.split('/')
+    const most = isIP(address) === 4 ? 32 : 128
+    const fits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
+    if (isIP(address) === 0 || !fits || more.length > 0)
+      throw new Mend(`names no address or range: ${one}. Write 10.0.0.5 or 10.0.0.0/8, several with commas`)
+  }
+  return list
 }
 
 export const origin: Check<string> = raw => {
@@ -63,29 +93,19 @@ export const SECRET_BYTES = 32
 /** A secret of any length; production asks for more (`weakness`). */
 export const secret: Check<string> = raw => raw
 
-export const secretList: Check<string[]> = raw => {
-  const list = raw.split(',').map(part => part.trim())
-  if (list.some(part => part === ''))
-    throw new Mend('has an empty entry: separate secrets with single commas')
-  for (const part of list) {
-    const short = shortness(part, SECRET_BYTES)
-    if (short) throw new Mend(`${short}: ${MAKE_ONE}`)
+/** Several during a rotation: the first is the one that is used, the others are still understood. */
+export const secretList =
+  (minBytes: number): Check<string[]> =>
+  raw => {
+    const list = raw.split(',').map(part => part.trim())
+    if (list.some(part => part === ''))
+      throw new Mend('has an empty entry: separate secrets with single commas')
+    if (new Set(list).size < list.length) throw new Mend('lists one secret twice')
+    for (const part of list) {
+      const short = shortness(part, minBytes)
+      if (short) throw new Mend(`${short}: ${MAKE_ONE}`)
+    }
+    return list
   }
-  return list
-}
 
 export const MAKE_ONE = 'make one with `openssl rand -base64 48`'
-
-function shortness(value: string, bytes: number): string | undefined {
-  const length = Buffer.byteLength(value)
-  return length < bytes ? `is ${length} bytes, at least ${bytes} are needed` : undefined
-}
-
-/** Why a secret is not good enough for production: too short, few different characters, a placeholder. */
-export function weakness(value: string, bytes: number): string | undefined {
-  const short = shortness(value, bytes)
-  if (short) return short
-  if (new Set(value).size < 8) return 'has too few different characters'
-  if (/change[-_ ]?me|placeholder|password|your[-_ ]?secret/i.test(value)) return 'looks like a placeholder'
-  return undefined
-}

@@ -54,3 +54,6 @@ export const invalid = (message: string, errors?: FieldError[]) =>
   new AppError('invalid', 'validation_failed', message, { errors })
 export const unavailable = (message: string, cause?: unknown) =>
   new AppError('unavailable', 'unavailable', message, { cause })
+
+/** A port that this process cannot have, in words for the person who starts it. */
+export class PortError extends Error {}

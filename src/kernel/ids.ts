@@ -1,7 +1,20 @@
-// Ids of our own rows: UUIDv7, so that they sort by the time they were made.
+// Ids of our own rows: UUIDv7, so that they sort by the time they were made, whichever node made them.
+import { randomInt } from 'node:crypto'
 import { v7 } from 'uuid'
+import { processTime } from './clock.ts'
 
-export const newId = (): string => v7()
+let [millis, order] = [0, 0]
+
+/** Those of one process sort in the order they were made in, also within a millisecond or when the clock goes back. */
+export function newId(): string {
+  const now = processTime()
+  if (now > millis) [millis, order] = [now, randomInt(2 ** 31)]
+  else {
+    order = (order + 1) | 0
+    if (order === 0) millis++
+  }
+  return v7({ msecs: millis, seq: order })
+}
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 

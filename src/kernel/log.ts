@@ -1,5 +1,6 @@
 // The log: JSON lines on standard output. Whatever looks like a secret is cut out, wherever a caller put it.
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { withoutCredentials } from './masking.ts'
 
 const SECRET_FIELDS = [
   'authorization',
@@ -11,6 +12,9 @@ const SECRET_FIELDS = [
   'api_key',
   'connectionString',
   'access_token',
+  // What a failed statement was given.
+  'params',
+  'parameters',
 ]
 
 /** Objects that libraries hang such fields on. Named one by one: a `*` would be looked for in every value of every line. */
@@ -39,6 +43,8 @@ export function createLog(level: string, destination?: DestinationStream): Logge
       censor: '[redacted]',
     },
     timestamp: pino.stdTimeFunctions.isoTime,
+    // The last look at every line: credentials that are known by their form, in whatever text they stand.
+    hooks: { streamWrite: withoutCredentials },
   }
   return destination ? pino(options, destination) : pino(options)
 }

@@ -112,9 +112,13 @@ test('a token that may do less than a key cannot rotate it into its hands', asyn
   const { key_id, api_key } = await make(bundle, 'ada', await tokens.admin())
   const rotate = `${keysOf('ada')}/${key_id}/rotate`
   const lesser = await tokens.tenant('acme', { sub: 'ada' })
-  assert.equal((await call('POST', rotate, { token: lesser, body: {} })).status, 403)
+  assert.equal((await call('POST', rotate, { token: lesser, body: {} })).status, 404)
   assert.equal((await whoAmI(bundle, api_key)).sub, 'ada', 'the key is untouched')
   assert.equal((await call('POST', rotate, { token: await tokens.admin(), body: {} })).status, 201)
+  const billing = await make(bundle, 'bob', await tokens.tenant('acme', { sub: 'bob', role: ['billing'] }))
+  const member = await tokens.tenant('acme', { sub: 'bob' })
+  const refused = await call('POST', `${keysOf('bob')}/${billing.key_id}/rotate`, { token: member, body: {} })
+  assert.equal(refused.status, 403)
 })
 
 test('fifty altered keys are refused with 401, and those with a wrong checksum never reach the database', async t => {

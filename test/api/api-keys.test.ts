@@ -148,6 +148,35 @@ test('the user and a platform_admin find a user’s keys; for anyone else they a
   }
 })
 
+test('the same `sub` in another tenant is another user: it sees and revokes none of these keys', async t => {
+  const bundle = await setup(t)
+  const { call, tokens } = bundle
+  const { key_id, api_key } = await make(bundle)
+  const owners = {
+    'a platform_admin without a tenant': await tokens.admin({ sub: 'alice' }),
+    'a platform_admin of the platform’s tenant': await tokens.admin({ sub: 'alice', tenant_id: 'platform' }),
+    'a platform_admin of the namesake’s tenant': await tokens.admin({ sub: 'alice', tenant_id: 'other' }),
+  }
+  const made = [{ who: 'a user of another tenant', key_id, api_key }]
+  for (const [who, token] of Object.entries(owners)) made.push({ who, ...(await make(bundle, {}, token)) })
+  const token = await tokens.tenant('other', { sub: 'alice' })
+  for (const { who, key_id } of made) {
+    const path = `${keysOf('alice')}/${key_id}`
+    assert.equal((await call('GET', path, { token })).status, 404, who)
+    assert.equal((await call('DELETE', path, { token })).status, 404, who)
+    assert.equal((await call('POST', `${path}/rotate`, { token, body: {} })).status, 404, who)
+  }
+  assert.deepEqual((await call('GET', keysOf('alice'), { token })).body, { data: [], next_cursor: null })
+  for (const { who, api_key } of made) assert.equal((await whoAmI(bundle, api_key)).status, 200, who)
+  const own = await make(bundle, {}, token)
+  const { body } = await call('GET', keysOf('alice'), { token })
+  assert.deepEqual(
+    body.data.map((key: { id: string }) => key.id),
+    [own.key_id],
+  )
+  assert.equal((await call('GET', keysOf('alice'))).body.data.length, made.length + 1)
+})
+
 function comparable({ status, headers, body }: Answer) {
   const { request_id: _, ...rest } = body
   const names = [...headers.keys()].filter(name => !/^(date|x-request-id|ratelimit-.*)$/.test(name))
@@ -246,7 +275,8 @@ test('rotating gives a new key with the old one’s rights, and the old one live
   assert.equal(fresh.description, 'CI')
   assert.equal(fresh.expires_at, null)
   const [before, after] = [await whoAmI(bundle, old.api_key), await whoAmI(bundle, fresh.api_key)]
-  assert.deepEqual(after.body, before.body)
+  assert.equal(before.body.data.expires_at, '2026-11-15T12:10:00.000Z')
+  assert.deepEqual(after.body.data, { ...before.body.data, expires_at: null })
   assert.deepEqual(after.body.data.roles, ['member', 'billing'])
   const again = await call('POST', rotate, { token, body: {} })
   assert.equal(again.status, 409)

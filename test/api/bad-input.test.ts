@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import { largestBody, type Schema } from '../../bench/bodies.ts'
 import { onPostgres } from '../support/database.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
@@ -10,16 +11,23 @@ interface Operation {
   method: string
   path: string
   takesBody: boolean
+  /** The schema of what it takes. */
+  body: Schema | undefined
   takesParams: boolean
+}
+
+interface Described {
+  requestBody?: { content: { 'application/json': { schema: Schema } } }
 }
 
 async function operations({ app }: Bundle): Promise<Operation[]> {
   await app.ready()
   return Object.entries(app.swagger().paths ?? {}).flatMap(([path, methods]) =>
-    Object.entries(methods as Record<string, { requestBody?: unknown }>).map(([method, { requestBody }]) => ({
+    Object.entries(methods as Record<string, Described>).map(([method, { requestBody }]) => ({
       method: method.toUpperCase(),
       path,
       takesBody: requestBody !== undefined,
+      body: requestBody?.content['application/json'].schema,
       takesParams: withUser(path).includes('{'),
     })),
   )
@@ -119,6 +127,35 @@ test('bodies too large, of another type, or of the wrong length are 4xx problems
     assert.equal(answer.status, 415, type)
     assert.equal(answer.body.code, 'unsupported_media_type')
   }
+})
+
+test('every operation takes the largest body its schema allows, and none that is much larger', async t => {
+  const bundle = await setup(t)
+  const send = (method: string, path: string, raw: string) =>
+    bundle.call(method, withIds(path, someUuid), { raw, headers: { 'content-type': 'application/json' } })
+  const blanks = (kib: number) => `{}${' '.repeat(kib * 1024)}`
+  for (const { method, path, body } of await operations(bundle)) {
+    if (!body) continue
+    const large = largestBody(body)
+    const taken = await send(method, path, large)
+    assert.notEqual(taken.status, 413, `${method} ${path}, ${large.length} bytes`)
+    assert.ok(taken.status < 500, `${method} ${path}: ${taken.text}`)
+    const most = large.length < 10_000 ? 16 : 128
+    const refused = await send(method, path, blanks(most))
+    assert.equal(refused.status, 413, `${method} ${path}, which needs ${large.length} bytes`)
+    assert.equal(refused.body.code, 'payload_too_large')
+    assert.match(refused.body.detail, /^The body is larger than \d+ KiB/)
+  }
+})
+
+test('a long list of wrong members is refused for its length alone', async t => {
+  const { call } = await setup(t)
+  const addons = Array(8_000).fill(1)
+  const { status, body } = await call('POST', `/api/v1/deployments/${someUuid}/subscribe`, {
+    body: { plan_code: 'x', addons },
+  })
+  assert.equal(status, 422)
+  assert.deepEqual(body.errors, [{ pointer: '/addons', message: 'must NOT have more than 50 items' }])
 })
 
 test('malformed JSON is `malformed_body`, an unknown field is `validation_failed` and named', async t => {

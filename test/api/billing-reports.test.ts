@@ -63,7 +63,7 @@ test('a month is added up exactly: in all, what is unmatched, and by kind, tenan
   assert.equal(body.data.period, '2026-10-01')
   const [eur, usd] = body.data.currencies
   assert.deepEqual([eur.currency, eur.amount, eur.lines], ['EUR', '3.10', 1])
-  const { by_kind, by_tenant, by_deployment, by_project, unmatched, ...all } = usd
+  const { by_kind, by_tenant, by_deployment, by_project, others, unmatched, ...all } = usd
   assert.deepEqual(all, {
     currency: 'USD',
     lines: 6,
@@ -72,6 +72,7 @@ test('a month is added up exactly: in all, what is unmatched, and by kind, tenan
     net_minor: 1564,
     tax_minor: 98,
   })
+  assert.deepEqual(others, { by_kind: null, by_tenant: null, by_deployment: null, by_project: null })
   assert.deepEqual(unmatched, { lines: 3, amount: '0.48', amount_minor: 48, net_minor: -50, tax_minor: 98 })
   const sums = (list: { amount_minor: number }[], name: string) =>
     Object.fromEntries(list.map(row => [(row as never)[name], row.amount_minor]))
@@ -92,6 +93,22 @@ test('a month is added up exactly: in all, what is unmatched, and by kind, tenan
 
   const empty = await call('GET', '/api/v1/billing/summary?period=2020-01-01')
   assert.deepEqual(empty.body.data, { period: '2020-01-01', currencies: [] })
+})
+
+test('a month of many tenants shows the hundred largest of each list and adds the others up', async t => {
+  const bundle = await setup(t)
+  const lines = Array.from({ length: 103 }, (_, index) => ({
+    tenant_id: `tenant-${index}`,
+    project_name: `project-${index}`,
+    amount: `${index + 1}.00`,
+  }))
+  await haveInvoice(bundle, lines)
+  const { body } = await bundle.call('GET', '/api/v1/billing/summary?period=2026-10-01')
+  const [{ by_tenant, by_project, by_deployment, others }] = body.data.currencies
+  assert.deepEqual([by_tenant.length, by_project.length, by_deployment.length], [100, 100, 1])
+  assert.deepEqual([by_tenant[0].tenant_id, by_tenant[99].tenant_id], ['tenant-102', 'tenant-3'])
+  const rest = { groups: 3, lines: 3, amount: '6.00', amount_minor: 600, net_minor: 600, tax_minor: 0 }
+  assert.deepEqual(others, { by_kind: null, by_tenant: rest, by_deployment: null, by_project: rest })
 })
 
 test('the reports are a platform_admin’s, and take a day that exists', async t => {

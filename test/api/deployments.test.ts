@@ -83,6 +83,33 @@ test('active to paused is 200 with one event that names the actor', async t => {
   assert.deepEqual(shown.body.data.events, [event])
 })
 
+test('a deployment shows its latest 50 events, newest last, and its events page through all of them', async t => {
+  const bundle = await setup(t)
+  const { id } = await deployment(bundle)
+  for (let nth = 0; nth < 61; nth++) await move(bundle, id, nth % 2 === 0 ? 'paused' : 'active')
+  const token = await bundle.tokens.tenant('acme')
+  const shown = await bundle.call('GET', `${base}/${id}`, { token })
+  assert.equal(shown.body.data.events.length, 50)
+  assert.equal(shown.body.data.events[49].to_state, 'paused')
+
+  const events: { id: string }[] = []
+  let path = `${base}/${id}/events?limit=25`
+  let pages = 0
+  for (; path; pages++) {
+    const page = await bundle.call('GET', path, { token })
+    assert.equal(page.status, 200)
+    events.push(...page.body.data)
+    path = /<(.+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? ''
+    assert.equal(page.body.next_cursor === null, path === '')
+  }
+  assert.deepEqual([pages, events.length, new Set(events.map(event => event.id)).size], [3, 61, 61])
+  assert.deepEqual(events.slice(0, 50).reverse(), shown.body.data.events)
+
+  const foreign = await bundle.tokens.tenant('globex')
+  const refused = await bundle.call('GET', `${base}/${id}/events`, { token: foreign })
+  assert.deepEqual([refused.status, refused.body.code], [404, 'not_found'])
+})
+
 test('paused to archived is 422, names the allowed moves, and leaves the state unchanged without an event', async t => {
   const bundle = await setup(t)
   const { id } = await deployment(bundle)

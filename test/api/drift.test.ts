@@ -197,7 +197,7 @@ test('a resource is shown with what is desired of it and its open drift, to its 
   )
   assert.deepEqual(
     body.data.events.map(({ kind }: { kind: string }) => kind),
-    ['drift_detected', 'drift_detected', 'discovered'],
+    ['discovered', 'drift_detected', 'drift_detected'],
   )
   const [row] = await drifts(bundle, '?limit=1')
   assert.ok(body.data.drift.some((shown: object) => JSON.stringify(shown) === JSON.stringify(row)))

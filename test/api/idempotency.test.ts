@@ -228,9 +228,10 @@ async function hurried(t: TestContext) {
   app.setErrorHandler(answer)
   app.decorateRequest('caller', undefined)
   app.addHook('onRequest', async request => {
-    request.caller = { sub: 'ada', tenantId: 'acme', roles: [], platformAdmin: false, via: 'token' }
+    const credential = { via: 'token', credentialId: 'jti-1', expiresAt: null } as const
+    request.caller = { sub: 'ada', tenantId: 'acme', roles: [], platformAdmin: false, ...credential }
   })
-  installIdempotency(app, { db: ctx.db, seal: sealFor('a test', 'x'.repeat(32)), waitMs: 30 })
+  installIdempotency(app, { db: ctx.db, seal: sealFor('a test', ['x'.repeat(32)]), waitMs: 30 })
   const workshop: Workshop = { made: [], work: () => {} }
   widgets(app, workshop)
   const send = (body: object = {}) =>

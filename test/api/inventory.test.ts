@@ -6,7 +6,7 @@ import type { CloudResourceRow } from '../../src/features/inventory/tables.ts'
 import { writeSeen } from '../../src/features/inventory/write-seen.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { type Bundle, setup } from '../support/setup.ts'
-import { haveDeployment, haveProject, rowOf, see, sweepOne } from '../support/sweep.ts'
+import { haveDeployment, haveProject, rowOf, see, sightingOf, sweepOne } from '../support/sweep.ts'
 
 const DEPLOYMENTS = ['0199d2a8-1111-7000-8000-000000000001', '0199d2a8-1111-7000-8000-000000000002'] as const
 
@@ -274,14 +274,14 @@ test('as_of names the start of each kind’s last whole sweep, and only of the k
   assert.deepEqual(await asOf('?kind=app'), {})
 })
 
-test('a resource shows its latest 50 events, and its events page through all of them, newest first', async t => {
+test('a resource shows its latest 50 events, newest last, and its events page through all of them, newest first', async t => {
   const bundle = await setup(t)
   for (let i = 0; i < 61; i++) await see(bundle, 'droplet', [{ provider_id: '7', attrs: { memory: i } }])
   const { id } = await rowOf(bundle, 'droplet', '7')
   const { body } = await bundle.call('GET', `/api/v1/inventory/${id}`)
   assert.equal(body.data.id, id)
   assert.deepEqual([body.data.desired_state, body.data.drift, body.data.events.length], [null, [], 50])
-  const { id: eventId, created_at, ...latest } = body.data.events[0]
+  const { id: eventId, created_at, ...latest } = body.data.events[49]
   assert.match(eventId, /^[0-9a-f-]{36}$/)
   assert.equal(created_at, bundle.clock.now().toISOString())
   assert.deepEqual(latest, {
@@ -305,7 +305,7 @@ test('a resource shows its latest 50 events, and its events page through all of 
     Array.from({ length: 60 }, (_, i) => 60 - i),
   )
   assert.deepEqual([events.length, events[60]?.kind, events[60]?.changes], [61, 'discovered', null])
-  assert.deepEqual(body.data.events, events.slice(0, 50))
+  assert.deepEqual(body.data.events, events.slice(0, 50).reverse())
 })
 
 test('a deleted resource can still be looked at by its id', async t => {
@@ -375,7 +375,7 @@ test('a write that is rolled back leaves neither row nor event', async t => {
     attrs: {},
     fingerprint: 'f',
   }
-  const sighting = { kind: 'droplet', at: bundle.clock.now().toISOString(), actor: 'x' } as const
+  const sighting = await sightingOf(bundle, 'droplet', 'x')
   await assert.rejects(
     db.transaction().execute(async tx => {
       assert.equal((await writeSeen(tx, sighting, resource)).inserted, 1)
@@ -415,7 +415,7 @@ test('sweeps are listed newest first, by kind, status and sweep, page by page, a
   for (const query of ['kind=x', 'status=done', 'sweep_id=1', 'limit=501', 'colour=red'])
     assert.equal((await bundle.call('GET', `/api/v1/inventory/sync-runs?${query}`)).status, 422, query)
 
-  const { attempt: _, ...record } = runs[0]!
+  const { attempt: _, look: __, ...record } = runs[0]!
   assert.deepEqual((await bundle.call('GET', `/api/v1/inventory/sync-runs/${record.id}`)).body.data, record)
   assert.deepEqual(
     [record.pages, record.seen, record.total, record.inserted, record.status],

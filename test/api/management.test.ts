@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { request } from 'node:http'
 import { test } from 'node:test'
 import { buildManagement } from '../../src/management.ts'
@@ -66,6 +67,29 @@ test('the reference page can call the API from its own origin, with a token', as
     body: '{}',
   })
   assert.equal(paused.status, 200)
+})
+
+test('its answers carry the security headers of the API, and the page may run its own scripts alone', async t => {
+  const bundle = await setup(t)
+  const { url } = await listen(t, bundle)
+  const names = ['x-content-type-options', 'x-frame-options', 'referrer-policy', 'cache-control']
+  const api = await fetch(`${bundle.url}/api/v1/session`)
+  const expected = names.map(name => api.headers.get(name))
+  assert.deepEqual(expected, ['nosniff', 'SAMEORIGIN', 'no-referrer', 'no-store'])
+  for (const path of ['/ready', '/metrics', '/openapi.json', '/docs/', '/docs', '/cops_nowhere', '/%zz']) {
+    const { headers } = await fetch(url + path, { redirect: 'manual' })
+    const seen = names.map(name => headers.get(name))
+    assert.deepEqual(seen, expected, path)
+    const policy = headers.get('content-security-policy') ?? ''
+    assert.match(policy, /default-src 'none'/, path)
+    assert.match(policy, /frame-ancestors 'none'/, path)
+    assert.doesNotMatch(policy, /script-src[^;]*'unsafe/, path)
+  }
+  const page = await fetch(`${url}/docs/`)
+  const inline = /<script type[^>]*>([\s\S]*?)<\/script>/.exec(await page.text())![1]!
+  const hash = createHash('sha256').update(inline).digest('base64')
+  assert.ok(page.headers.get('content-security-policy')?.includes(`'sha256-${hash}'`))
+  assert.ok(!bundle.logged().includes('cops_nowhere'))
 })
 
 test('a name that merely resolves to loopback is refused', async t => {

@@ -85,7 +85,7 @@ test('the list is paged by name, bytewise, and stays readable when a secret no l
   assert.deepEqual(pages, [sorted.slice(0, 4), sorted.slice(4, 8), sorted.slice(8)])
 
   // As after a change of SECRET_KEY.
-  const other = createVault('another-key-that-is-long-enough-0123')
+  const other = createVault(['another-key-that-is-long-enough-0123'])
   for (const name of ['a', 'provider_token/metering'])
     await ctx.db
       .updateTable('secrets')

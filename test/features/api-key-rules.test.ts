@@ -11,9 +11,9 @@ import {
 import { hashKey, isHashOf, newKey, prefixOf } from '../../src/features/api-keys/key-format.ts'
 import {
   covers,
+  keysWithin,
   mayActIn,
   mayMakeKeys,
-  mayManageKeysOf,
   rightsFor,
 } from '../../src/features/api-keys/key-rights.ts'
 import type { Caller } from '../../src/kernel/http/caller.ts'
@@ -104,6 +104,8 @@ const caller = (sub: string, tenantId: string | null, ...roles: string[]): Calle
   roles,
   platformAdmin: roles.includes('platform_admin'),
   via: 'token',
+  credentialId: 'jti-1',
+  expiresAt: '2026-11-15T13:00:00.000Z',
 })
 
 test('whatever key a caller can make or rotate, it may do no more than the caller', () => {
@@ -130,8 +132,9 @@ test('whatever key a caller can make or rotate, it may do no more than the calle
 
 test('one manages one’s own keys, a platform_admin everyone’s; a tenant is one’s own; and no key makes keys', () => {
   const [user, admin] = [caller('u1', 't1', 'member'), caller('root', null, 'platform_admin')]
-  assert.deepEqual([mayManageKeysOf(user, 'u1'), mayManageKeysOf(user, 'u2')], [true, false])
-  assert.ok(mayManageKeysOf(admin, 'u2'))
+  assert.deepEqual(keysWithin(user, 'u1'), { userId: 'u1', allTenants: false, tenantId: 't1' })
+  assert.equal(keysWithin(user, 'u2'), null)
+  assert.deepEqual(keysWithin(admin, 'u2'), { userId: 'u2', allTenants: true })
   assert.deepEqual([mayActIn(user, 't1'), mayActIn(user, 't2'), mayActIn(admin, 't2')], [true, false, true])
   assert.deepEqual([mayMakeKeys(user), mayMakeKeys({ ...user, via: 'api_key' })], [true, false])
   assert.deepEqual(rightsFor(user, 'u1', undefined), { tenant_id: 't1', roles: ['member'] })

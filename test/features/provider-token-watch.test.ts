@@ -7,7 +7,7 @@ import type { Executor } from '../../src/kernel/db/tables.ts'
 import { createLog } from '../../src/kernel/log.ts'
 
 type Row = { name: string; sealed: string }
-const vault = createVault('k'.repeat(32))
+const vault = createVault(['k'.repeat(32)])
 const secret = (name: string, value: string, keys = vault): Row => ({ name, sealed: keys.seal(name, value) })
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
@@ -59,7 +59,7 @@ test('tokens are there from the start, a change is used five seconds later, and 
 })
 
 test('a token that cannot be read is left out and said once, as long as it is the same one', async t => {
-  const other = createVault('l'.repeat(32))
+  const other = createVault(['l'.repeat(32)])
   const foreign = secret('provider_token/metering', 'one', other)
   const unknown = secret('provider_token/retired_queue', 'three')
   const { database, used, lines, tokens } = await watch(t, [foreign, unknown])

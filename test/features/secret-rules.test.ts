@@ -53,7 +53,7 @@ test('a complaint says what is wrong with name and value, and never the value', 
 })
 
 test('a value opens under its own name and key alone; its fingerprint is keyed, short and the same for the same value', () => {
-  const [one, other] = [createVault('k'.repeat(32)), createVault('l'.repeat(32))]
+  const [one, other] = [createVault(['k'.repeat(32)]), createVault(['l'.repeat(32)])]
   const value = ' päss\twörd 🔑\n'
   const sealed = one.seal('smtp', value)
   assert.equal(one.open('smtp', sealed), value)
@@ -66,7 +66,7 @@ test('a value opens under its own name and key alone; its fingerprint is keyed, 
   assert.equal(one.open('smtp', 'not sealed'), null)
 
   assert.match(one.fingerprint(value), /^[0-9a-f]{16}$/)
-  assert.equal(one.fingerprint(value), createVault('k'.repeat(32)).fingerprint(value))
+  assert.equal(one.fingerprint(value), createVault(['k'.repeat(32)]).fingerprint(value))
   assert.notEqual(one.fingerprint(value), other.fingerprint(value))
   assert.notEqual(one.fingerprint(value), one.fingerprint(value.trim()))
   // Written down: a fingerprint that changed with a version of the service would look like a new value.

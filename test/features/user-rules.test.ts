@@ -24,6 +24,8 @@ const caller = (tenantId: string | null, sub: string, ...roles: string[]): Calle
   roles,
   platformAdmin: roles.includes('platform_admin'),
   via: 'token',
+  credentialId: 'jti-1',
+  expiresAt: '2026-11-15T13:00:00.000Z',
 })
 
 test('GET and HEAD need read, everything else write, of the first segment after the version', () => {

@@ -16,8 +16,8 @@ test('a page has its items, their ids as text, the stated total and the number o
     meta: { total: 5 },
     links: links('https://h/v2/x?page=2&n=1'),
   }
-  assert.deepEqual(page(body), { items: body.things, ids: ['7', 'x'], total: 5, next: 2 })
-  assert.deepEqual(page({ things: [] }), { items: [], ids: [], total: null, next: null })
+  assert.deepEqual(page(body), { items: body.things, ids: ['7', 'x'], nameless: null, total: 5, next: 2 })
+  assert.deepEqual(page({ things: [] }), { items: [], ids: [], nameless: null, total: null, next: null })
   assert.deepEqual(page({ things: null, meta: { total: 0 } }).items, [])
   assert.equal(page({ things: [], meta: { total: null } }).total, null)
   for (const next of [undefined, null, '']) assert.equal(page({ things: [], links: links(next) }).next, null)
@@ -36,13 +36,20 @@ test('a page has its items, their ids as text, the stated total and the number o
       () => page({ things: [], links: links(next) }),
       says('the link to the next page names no page'),
     )
-  for (const total of [-1, 1.5, '5', {}])
+  assert.equal(page({ things: [], meta: { total: 2_000_000_000 } }).total, 2_000_000_000)
+  for (const total of [-1, 1.5, '5', {}, 2_000_000_001, Number('1e400')])
     assert.throws(() => page({ things: [], meta: { total } }), says('the stated total is not a count'))
   for (const body of [{}, { things: {} }, { things: null }, { things: null, meta: { total: 1 } }])
     assert.throws(() => page(body), says('the answer has no list named things'))
   assert.throws(() => readPage({}, 'toString', 'id'), says('the answer has no list named toString'))
   for (const item of [{}, { id: '' }, { id: 1.5 }, { id: null }, null, 'x'])
-    assert.throws(() => page({ things: [{ id: 1 }, item] }), says('item 2 of things has no usable id'))
+    assert.deepEqual(page({ things: [{ id: 1 }, item, null, { id: 2 }] }), {
+      items: [{ id: 1 }, { id: 2 }],
+      ids: ['1', '2'],
+      nameless: 'item 2 of things has no usable id',
+      total: null,
+      next: null,
+    })
   assert.deepEqual([idText(0), idText('a'), idText(true)], ['0', 'a', null])
 })
 

@@ -65,7 +65,7 @@ test('the life of a resource: discovered, touched, updated, struck, seen again, 
   await control(bundle, 'PATCH', `/resources/droplet/${droplet.provider_id}`, { memory: 4242 })
   assert.equal((await sweep()).updated, 1)
   const changed = await bundle.call('GET', `/api/v1/inventory/${droplet.id}`)
-  assert.deepEqual(changed.body.data.events[0].changes, {
+  assert.deepEqual(changed.body.data.events.at(-1).changes, {
     'attrs.memory': { before: droplet.attrs.memory, after: 4242 },
   })
   assert.deepEqual([changed.body.data.last_seen_at, changed.body.data.attrs.memory], [now(), 4242])

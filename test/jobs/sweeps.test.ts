@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import type { FaultSpec } from '../../sandbox/provider/faults.ts'
 import { generated } from '../../sandbox/world/generated.ts'
-import { addResource, removeResource } from '../../sandbox/world/world.ts'
+import { removeResource } from '../../sandbox/world/world.ts'
 import { inventoryHandlers } from '../../src/features/inventory/jobs.ts'
 import { LostRunError, syncKind } from '../../src/features/inventory/sync-kind.ts'
 import { startRun } from '../../src/features/inventory/sync-run-repository.ts'
@@ -188,16 +188,6 @@ describe('a listing that is less than whole', () => {
     assert.deepEqual(doneBy(await sweepOne(bundle, 'droplet')), NOTHING_DONE, 'nor is their return')
     assert.equal(before.inserted, 9)
     assert.equal((await rowOf(bundle, 'droplet', 41_000_201)).region, 'nyc3')
-  })
-
-  test('an item that cannot be read makes a listing partial and costs the others nothing', async t => {
-    const bundle = await setup(t, { provider: {} })
-    const { world: sandboxWorld } = bundle.sandbox
-    const domain = sandboxWorld.shelves.domain.at(0)!
-    addResource(sandboxWorld, 'domain', { ...domain, name: 'odd\0.example' }, { now: new Date() })
-    const run = await sweepOne(bundle, 'domain')
-    assert.deepEqual([run.status, run.inserted], ['partial', 4])
-    assert.match(run.error ?? '', /cannot be stored/)
   })
 
   test('names that the database cannot hold are mended, not refused', async t => {
@@ -409,6 +399,20 @@ describe('the brake', () => {
       [409, 'already_confirmed', 120],
     )
     assert.deepEqual(doneBy(await sweepOne(bundle, 'droplet')), NOTHING_DONE)
+  })
+
+  test('holds when most of a small account is missing from three whole listings, and deletes fewer than 25', async t => {
+    const seed = generated({ droplets: 26, volumes: 24, projects: 1 })
+    const bundle = await setup(t, { provider: { seed } })
+    for (const kind of ['droplet', 'volume'] as const) {
+      await sweepOne(bundle, kind)
+      seed.remove({ percent: 100, kind })
+      for (let i = 0; i < 2; i++) await sweepOne(bundle, kind)
+    }
+    const held = await sweepOne(bundle, 'droplet')
+    assert.deepEqual([held.status, held.struck, held.deleted, held.held], ['complete', 26, 0, 26])
+    const deleted = await sweepOne(bundle, 'volume')
+    assert.deepEqual([deleted.status, deleted.deleted, deleted.held], ['complete', 24, 0])
   })
 
   test('lets go by itself of what comes back, and a confirmation deletes only what has not', async t => {

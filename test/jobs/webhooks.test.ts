@@ -159,7 +159,7 @@ test('resources, drift and invoices are told as they are, each kind by its name'
   const live = (await call('GET', `/api/v1/inventory/${resource}`, { token: await bundle.tokens.admin() }))
     .body.data
   const { events, desired_state, drift, ...item } = live
-  assert.deepEqual(restored, { tenant_id: 'acme', resource: item, event: events[0] })
+  assert.deepEqual(restored, { tenant_id: 'acme', resource: item, event: events.at(-1) })
   const accepted = find('drift.accepted').data
   const { ignore_rule_id, ...row_ } = (
     await call('GET', `/api/v1/drift/${open.id}`, { token: await bundle.tokens.admin() })
@@ -381,7 +381,7 @@ test('a secret that can no longer be read, and a receiver that is private now, a
   const it = await receiver(t)
   const { id } = await webhook(bundle, { url: it.url })
   const { id: delivery } = await tested(bundle, id)
-  await deliverDue({ ...ctx, webhookSeal: sealFor('webhook secrets', 'another key') })
+  await deliverDue({ ...ctx, webhookSeal: sealFor('webhook secrets', ['another key']) })
   bundle.clock.advance(10_000)
   await deliverDue({ ...ctx, webhookSender: createWebhookSender({ allowPrivate: false }) })
   const { attempts } = await shown(bundle, id, delivery)

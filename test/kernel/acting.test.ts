@@ -2,7 +2,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { actAs, actAsNobody, actingText } from '../../src/kernel/acting.ts'
 
-const bob = { actor: 'bob', role: 'member', tenant_id: 'acme', request_id: 'r-1', operation: 'createPlan' }
+const bob = {
+  actor: 'bob',
+  role: 'member',
+  tenant_id: 'acme',
+  request_id: 'r-1',
+  client_request_id: 'theirs-1',
+  credential_kind: 'token',
+  credential_id: 'jti-1',
+  address: '127.0.0.1',
+  operation: 'createPlan',
+}
 
 test('whoever acts does so in everything that is called and awaited, and nobody does elsewhere', async () => {
   const seen = await actAs(bob, async () => {

@@ -19,6 +19,8 @@ const user: Caller = {
   roles: ['member', 'billing'],
   platformAdmin: false,
   via: 'token',
+  credentialId: 'jti-1',
+  expiresAt: '2026-11-15T13:00:00.000Z',
 }
 const admin: Caller = { ...user, tenantId: null, roles: ['x', 'platform_admin'], platformAdmin: true }
 

@@ -8,6 +8,7 @@ import { testEnvironment } from '../support/setup.ts'
 
 const strong = {
   NODE_ENV: 'production',
+  DATABASE_URL: 'postgres://ops:w0rt-geheim@db.internal/cloudops',
   JWT_SECRET: 'q7Zk2pV9xR4mT8wB1nC6yD3fG5hJ0sLa',
   SECRET_KEY: 'b1N6yD3fG5hJ0sLaq7Zk2pV9xR4mT8wC',
   SESSION_SIGNING_SALT: 'R4mT8wB1nC6yD3fG5hJ0sLaq7Zk2pV9x',
@@ -89,8 +90,19 @@ test('production refuses missing secrets, each by name', () => {
   const problems = problemsOf({ NODE_ENV: 'production' })
   assert.deepEqual(
     problems.map(problem => problem.split(' ')[0]),
-    ['JWT_SECRET', 'SECRET_KEY', 'SESSION_SIGNING_SALT'],
+    ['DATABASE_URL', 'JWT_SECRET', 'SECRET_KEY', 'SESSION_SIGNING_SALT'],
   )
+})
+
+test('production refuses the embedded database, for every reason it could come about', () => {
+  const { DATABASE_URL: _, ...without } = strong
+  const missing = 'DATABASE_URL must be set in production: the embedded database is for trying'
+  assert.deepEqual(problemsOf(without), [missing])
+  assert.deepEqual(problemsOf({ ...without, DATABASE_URL: ' ' }), [missing])
+  assert.deepEqual(problemsOf({ ...without, DATBASE_URL: strong.DATABASE_URL }), [
+    missing,
+    'DATBASE_URL is no variable of this service: DATABASE_URL is, and is not set',
+  ])
 })
 
 test('production refuses weak secrets and accepts strong ones', () => {
@@ -104,16 +116,121 @@ test('production refuses weak secrets and accepts strong ones', () => {
   for (const JWT_SECRET of weak) assert.equal(problemsOf({ ...strong, JWT_SECRET }).length, 1, JWT_SECRET)
   assert.equal(problemsOf({ ...strong, JWT_SECRET: `${strong.JWT_SECRET},${'b'.repeat(40)}` }).length, 1)
   assert.equal(problemsOf({ ...strong, SECRET_KEY: 'short' }).length, 1)
-  assert.equal(problemsOf({ ...strong, DIGITALOCEAN_API_URL: 'http://api.digitalocean.com' }).length, 1)
+  assert.equal(problemsOf({ ...strong, SECRET_KEY: `${strong.SECRET_KEY},${'ab'.repeat(20)}` }).length, 1)
+})
+
+test('production calls nobody in the clear who gets a token, but itself', () => {
+  for (const name of ['DIGITALOCEAN_API_URL', 'FINANCE_URL']) {
+    for (const address of [
+      'http://finance.internal',
+      'http://10.0.0.8:3000',
+      'http://localhost.evil.example',
+      'http://127.0.0.1.nip.io',
+    ])
+      assert.match(
+        problemsOf({ ...strong, [name]: address }).join(),
+        new RegExp(`^${name} must be https`),
+        address,
+      )
+    for (const address of [
+      'https://finance.internal',
+      'http://127.0.0.1:4008/base',
+      'http://localhost',
+      'http://[::1]:80',
+    ])
+      assert.deepEqual(problemsOf({ ...strong, [name]: address }), [], address)
+    assert.deepEqual(problemsOf({ ...testEnvironment, [name]: 'http://finance.internal' }), [])
+  }
+})
+
+test('production refuses one secret for two purposes', () => {
+  const words = (name: string, other: string) => [
+    `${name} is the same as ${other}: give each a secret of its own`,
+  ]
+  const { JWT_SECRET, SECRET_KEY, SESSION_SIGNING_SALT } = strong
+  assert.deepEqual(problemsOf({ ...strong, SECRET_KEY: JWT_SECRET }), words('SECRET_KEY', 'JWT_SECRET'))
+  assert.deepEqual(
+    problemsOf({ ...strong, SECRET_KEY: `${SECRET_KEY},${SESSION_SIGNING_SALT}` }),
+    words('SESSION_SIGNING_SALT', 'SECRET_KEY'),
+  )
+  assert.deepEqual(
+    problemsOf({ ...strong, JWT_SECRET: `${JWT_SECRET},${SECRET_KEY}` }),
+    words('SECRET_KEY', 'JWT_SECRET'),
+  )
+  assert.deepEqual(
+    problemsOf({ ...strong, FINANCE_JWT_SECRET: JWT_SECRET }),
+    words('FINANCE_JWT_SECRET', 'JWT_SECRET'),
+  )
+  assert.deepEqual(
+    problemsOf({ ...strong, DATABASE_URL: `postgres://ops:${SECRET_KEY}@db/x` }),
+    words('SECRET_KEY', 'DATABASE_URL'),
+  )
+  assert.deepEqual(problemsOf({ ...testEnvironment, SECRET_KEY: testEnvironment.SESSION_SIGNING_SALT }), [])
+})
+
+test('a variable that looks like one of ours is named with the likely one, in the environment and in .env', () => {
+  const wrong = { DATBASE_URL: 'x', JWT_SECRETS: 'x', CLOUDOPS_PORT: '1', DIGITAL_OCEAN_TOKEN: 'x' }
+  const right = ['DATABASE_URL', 'JWT_SECRET', 'PORT', 'DIGITALOCEAN_TOKEN']
+  const said = Object.keys(wrong).map((name, i) => {
+    const state = right[i] === 'JWT_SECRET' ? 'is set' : 'is not set'
+    return `${name} is no variable of this service: ${right[i]} is, and ${state}`
+  })
+  assert.deepEqual(readConfig({ ...testEnvironment, ...wrong }).warnings, said)
+  assert.deepEqual(readConfig(testEnvironment, wrong).warnings, said)
+  const { DATABASE_URL: url } = strong
+  assert.deepEqual(
+    problemsOf({ ...strong, ...wrong }),
+    said.slice(2),
+    'production refuses those in whose place a default would stand',
+  )
+  assert.equal(readConfig({ ...strong, DATBASE_URL: url }).warnings.length, 1)
+  assert.deepEqual(
+    readConfig({ ...testEnvironment, PATH: '/bin', PGHOST: 'db', npm_config_port: '1' }).warnings,
+    [],
+  )
+  assert.deepEqual(readConfig({ ...testEnvironment, CLOUDOPS_PORT: 'tcp://10.0.0.1:80' }).warnings, [])
+})
+
+test('quotes, line breaks and units that were left in a value are told', () => {
+  const words = (env: Record<string, string>) => problemsOf({ ...testEnvironment, ...env })
+  assert.deepEqual(words({ HOST: '"0.0.0.0"' }), ['HOST has quotes around it: take them out'])
+  assert.deepEqual(words({ PORT: "'4005'" }), ['PORT has quotes around it: take them out'])
+  assert.deepEqual(words({ FINANCE_URL: 'https://finance\n.example' }), [
+    'FINANCE_URL holds a line break or another control character',
+  ])
+  assert.deepEqual(words({ SHUTDOWN_GRACE_SECONDS: '30s' }), [
+    'SHUTDOWN_GRACE_SECONDS is not a whole number from 1 to 3600: write it without a unit',
+  ])
+  assert.deepEqual(words({ PORT: '4005\r\n', HOST: ' ::1 ' }), [])
 })
 
 test('each of several secrets in rotation must be 32 bytes, and none may be empty', () => {
+  const older = 'G5hJ0sLaq7Zk2pV9xR4mT8wCb1N6yD3f'
   assert.deepEqual(
-    readConfig({ ...strong, JWT_SECRET: `${strong.JWT_SECRET} , ${strong.SECRET_KEY}` }).config.JWT_SECRET,
-    [strong.JWT_SECRET, strong.SECRET_KEY],
+    readConfig({ ...strong, JWT_SECRET: `${strong.JWT_SECRET} , ${older}` }).config.JWT_SECRET,
+    [strong.JWT_SECRET, older],
   )
+  assert.equal(problemsOf({ ...testEnvironment, SECRET_KEY: 'one,one' }).length, 1)
   assert.equal(problemsOf({ ...strong, JWT_SECRET: `${strong.JWT_SECRET},short` }).length, 1)
   assert.equal(problemsOf({ ...strong, JWT_SECRET: `${strong.JWT_SECRET},` }).length, 1)
+})
+
+test('proxies are named by address or range, and what is neither is refused', () => {
+  const of = (TRUSTED_PROXIES: string) =>
+    readConfig({ ...testEnvironment, TRUSTED_PROXIES }).config.TRUSTED_PROXIES
+  assert.deepEqual(of('10.0.0.5'), ['10.0.0.5'])
+  assert.deepEqual(of('10.0.0.0/8, ::1/128,10.0.0.0/32'), ['10.0.0.0/8', '::1/128', '10.0.0.0/32'])
+  for (const wrong of [
+    'proxy',
+    '10.0.0.0/33',
+    '::1/129',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '10.0.0.5,',
+    '10.0.0/8',
+    'true',
+  ])
+    assert.equal(problemsOf({ ...testEnvironment, TRUSTED_PROXIES: wrong }).length, 1, wrong)
 })
 
 test('a blank variable counts as not set, and the environment goes before .env', () => {
@@ -144,12 +261,14 @@ test('what is shown of the configuration holds no secret', () => {
     'p%40ss-word',
     'p@ss-word',
     'other-pass',
+    'db:5432',
+    'app',
     'dop_v1_token',
     env.FINANCE_JWT_SECRET,
     'cli-token',
   ]
   for (const secret of secrets) assert.ok(!text.includes(secret), secret)
-  assert.ok(text.includes('app:********@db:5432'))
+  assert.match(text, /^postgres:\/\/\*{8}$/m, 'nothing of the database’s address but what it is')
 })
 
 test('docs/operations.md describes every variable with its default', () => {

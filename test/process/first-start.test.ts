@@ -54,7 +54,12 @@ test('the printed curl works as pasted', async () => {
 })
 
 test('a second process on the same folder is refused by the pid of the first, which goes on', async () => {
-  const { code, stderr } = await runCommand(['serve'], { env: { ...env, DATA_DIR: dataDir }, cwd: dataDir })
+  // On its ports as well: the folder says more.
+  const [PORT, MANAGEMENT_PORT] = [service.url, service.managementUrl].map(url => new URL(url).port)
+  const { code, stderr } = await runCommand(['serve'], {
+    env: { ...env, DATA_DIR: dataDir, PORT, MANAGEMENT_PORT },
+    cwd: dataDir,
+  })
   const { pid } = JSON.parse(readFileSync(join(dataDir, 'cloudops.lock'), 'utf8'))
   assert.equal(code, 1)
   assert.match(stderr, new RegExp(`is in use by process ${pid}\\.`))

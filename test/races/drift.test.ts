@@ -13,7 +13,7 @@ import { newId } from '../../src/kernel/ids.ts'
 import { onPostgres } from '../support/database.ts'
 import { accept, desire, drifts, droplet } from '../support/drift.ts'
 import { type Bundle, setup } from '../support/setup.ts'
-import { rowOf, see, shown } from '../support/sweep.ts'
+import { rowOf, see, shown, sightingOf } from '../support/sweep.ts'
 
 const ROUNDS = 200
 
@@ -82,11 +82,11 @@ if (onPostgres) {
         }
       }
     }
-    const sighting = () => ({ kind: 'droplet', at: at(), actor: 'sync:test' }) as const
+    const sighting = () => sightingOf(bundle, 'droplet')
     /** As a saga does it: the resource and what is desired of it, in one transaction. */
     const saga = (n: number) =>
       transaction(ctx.db, async tx => {
-        await writeSeen(tx, sighting(), seenResource(shown('droplet', look(n)[n % count]!)))
+        await writeSeen(tx, await sighting(), seenResource(shown('droplet', look(n)[n % count]!)))
         const resourceId = ids.get(`${n % count}`)!
         await writeDesiredState(tx, at(), { resourceId, spec: { n: -n - 1, i: -n - 1 }, sagaId: null })
       }).then(() => {
@@ -97,7 +97,7 @@ if (onPostgres) {
       const seen = look(round).map(item => seenResource(shown('droplet', item)))
       await Promise.all([
         sweep(bundle),
-        writeAllSeen(ctx.db, sighting(), round % 2 ? seen : seen.toReversed()),
+        sighting().then(look => writeAllSeen(ctx.db, look, round % 2 ? seen : seen.toReversed())),
         acceptAll(),
         saga(round),
         sweep(bundle),

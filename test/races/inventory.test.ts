@@ -14,7 +14,17 @@ import { newId } from '../../src/kernel/ids.ts'
 import { onPostgres } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
-import { haveProject, jobPart, rowOf, runOf, see, shown, sweepOne, sweepProjects } from '../support/sweep.ts'
+import {
+  haveProject,
+  jobPart,
+  rowOf,
+  runOf,
+  see,
+  shown,
+  sightingOf,
+  sweepOne,
+  sweepProjects,
+} from '../support/sweep.ts'
 
 async function count({ ctx }: Bundle, from: string): Promise<number> {
   const { rows } = await sql<{ n: number }>`select count(*)::int as n from ${sql.raw(from)}`.execute(ctx.db)
@@ -50,14 +60,14 @@ function races(): void {
   test('many who discover the same resources at once make one row and one event of each', async t => {
     const bundle = await setup(t)
     const { db } = bundle.ctx
-    const at = bundle.clock.now().toISOString()
     for (let round = 0; round < 10; round++) {
       const seen = Array.from({ length: 20 }, (_, i) =>
         seenResource(shown('droplet', { provider_id: `${round}-${i}` })),
       )
       const orders = [seen, seen.toReversed(), [...seen.slice(10), ...seen.slice(0, 10)], seen.slice(5)]
+      const sighting = await sightingOf(bundle, 'droplet')
       const written = await Promise.all(
-        orders.map((mine, who) => writeAllSeen(db, { kind: 'droplet', at, actor: `writer-${who}` }, mine)),
+        orders.map((mine, who) => writeAllSeen(db, { ...sighting, actor: `writer-${who}` }, mine)),
       )
       assert.equal(
         written.reduce((sum, { inserted }) => sum + inserted, 0),
@@ -154,7 +164,7 @@ function races(): void {
 
   test('a resource discovered while its project changes hands is the new tenant’s', async t => {
     const bundle = await setup(t)
-    const { ctx, clock } = bundle
+    const { ctx } = bundle
     const rounds = 40
     const ids = (round: number) => Array.from({ length: 5 }, (_, i) => `${round}-${i}`)
     const all = Array.from({ length: rounds }, (_, round) => ids(round)).flat()
@@ -169,7 +179,7 @@ function races(): void {
       const known = ids(round - 1).map(provider_id =>
         seenResource(shown('droplet', { provider_id, status: 'off' })),
       )
-      const sighting = { kind: 'droplet', at: clock.now().toISOString(), actor: 'sync:test' } as const
+      const sighting = await sightingOf(bundle, 'droplet')
       await Promise.all([
         writeAllSeen(ctx.db, sighting, round > 0 ? [...known, ...seen] : seen),
         assignProject(ctx, project, { tenant_id: `tenant-${round + 1}` }, 'ada'),

@@ -1,6 +1,9 @@
 // Secrets that are written at the same time. On PostgreSQL alone: PGlite runs one statement at a time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { encryptedTables } from '../../src/encrypted-tables.ts'
+import { createVault } from '../../src/features/secrets/index.ts'
+import { reencryptTable } from '../../src/kernel/reencrypt.ts'
 import { onPostgres } from '../support/database.ts'
 import { setup } from '../support/setup.ts'
 
@@ -58,6 +61,31 @@ if (onPostgres) {
       await ctx.providerTokens.refresh()
       if (status === 200) assert.ok(body.data.readable && body.data.version <= AT_ONCE)
       assert.equal(ctx.providers.for('metering').absent === undefined, status === 200)
+    }
+  })
+
+  test('values that are put while their table is re-encrypted stay as they were put', async t => {
+    const [OLD, NEW] = ['older-key-of-this-test-6f1d0c9a83b2', 'newer-key-of-this-test-b72e5d14f0c8']
+    const { call, ctx } = await setup(t, { env: { ...env, SECRET_KEY: `${NEW},${OLD}` } })
+    const names = Array.from({ length: 40 }, (_, i) => `s${i}`)
+    const [older, newer] = [createVault([OLD]), createVault([NEW])]
+    const [secrets] = encryptedTables([NEW, OLD])
+    for (let round = 1; round <= 5; round++) {
+      for (const name of names) await call('PUT', `${base}/${name}`, { body: { value: `first ${round}` } })
+      for (const name of names) {
+        const sealed = older.seal(name, `first ${round}`)
+        await ctx.db.updateTable('secrets').set({ sealed }).where('name', '=', name).execute()
+      }
+      const put = names.filter((_, i) => i % 2 === 0)
+      const [{ left, unreadable }] = await Promise.all([
+        reencryptTable(ctx.db, secrets!, { atATime: 7 }),
+        ...put.map(name => call('PUT', `${base}/${name}`, { body: { value: `second ${round}` } })),
+      ])
+      assert.deepEqual([left, unreadable], [0, 0])
+      for (const { name, sealed, fingerprint } of await ctx.db.selectFrom('secrets').selectAll().execute()) {
+        const value = `${put.includes(name) ? 'second' : 'first'} ${round}`
+        assert.deepEqual([newer.open(name, sealed), fingerprint], [value, newer.fingerprint(value)], name)
+      }
     }
   })
 }

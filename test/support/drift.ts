@@ -5,7 +5,7 @@ import { strikeUnseen } from '../../src/features/inventory/write-resources.ts'
 import type { Kind } from '../../src/integrations/digitalocean/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { Bundle } from './setup.ts'
-import { rowOf, type Shown, see } from './sweep.ts'
+import { rowOf, type Shown, see, sightingOf } from './sweep.ts'
 
 const HOUR = 3_600_000
 
@@ -31,11 +31,11 @@ export function sweepDrift({ ctx, clock }: Bundle): Promise<Swept> {
 }
 
 /** Three whole sweeps that see none of this kind. */
-export async function loseAll({ ctx, clock }: Bundle, kind: Kind): Promise<void> {
+export async function loseAll(bundle: Bundle, kind: Kind): Promise<void> {
   for (let strike = 0; strike < 3; strike++) {
-    clock.advance(HOUR)
-    const at = clock.now().toISOString()
-    await strikeUnseen(ctx.db, { kind, at, actor: 'sync:test' }, { sweepStartedAt: at, hold: false })
+    bundle.clock.advance(HOUR)
+    const sighting = await sightingOf(bundle, kind)
+    await strikeUnseen(bundle.ctx.db, sighting, { sweep: sighting.look, hold: false })
   }
 }
 

@@ -4,7 +4,7 @@ import { recordGone } from '../../src/features/inventory/index.ts'
 import { meterHours } from '../../src/features/metering/meter-hours.ts'
 import type { Kind } from '../../src/integrations/digitalocean/index.ts'
 import type { Bundle } from './setup.ts'
-import { jobPart, see } from './sweep.ts'
+import { jobPart, see, sightingOf } from './sweep.ts'
 
 /** Meters what is due; how many hours. */
 export const meter = ({ ctx }: Bundle): Promise<number> => meterHours(ctx, jobPart())
@@ -34,8 +34,7 @@ export async function tied(
 /** The resource is found to be gone at this moment. */
 export async function gone(bundle: Bundle, time: string, kind: Kind, name: string): Promise<void> {
   bundle.clock.set(at(bundle, time).toISOString())
-  const sighting = { kind, at: bundle.clock.now().toISOString(), actor: 'test' }
-  await recordGone(bundle.ctx.db, sighting, { providerIds: [name] })
+  await recordGone(bundle.ctx.db, await sightingOf(bundle, kind, 'test'), { providerIds: [name] })
 }
 
 /** Everything metered: deployment, hour of the day, kind, seconds, resources. */

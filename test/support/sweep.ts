@@ -1,12 +1,14 @@
 // Sweeping in tests: everything through the API and the real queue, or one kind directly.
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'
+import { beginLook } from '../../src/features/inventory/look.ts'
 import { replaceMembers, upsertProjects } from '../../src/features/inventory/project-repository.ts'
 import { refreshResource } from '../../src/features/inventory/refresh-resource.ts'
 import { seenResource } from '../../src/features/inventory/seen-resource.ts'
 import { syncKind } from '../../src/features/inventory/sync-kind.ts'
 import { syncProjects } from '../../src/features/inventory/sync-projects.ts'
 import type { SyncRunRow } from '../../src/features/inventory/tables.ts'
+import type { Sighting } from '../../src/features/inventory/write-resources.ts'
 import { writeAllSeen } from '../../src/features/inventory/write-seen.ts'
 import type { Kind, MappedItem } from '../../src/integrations/digitalocean/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
@@ -117,12 +119,18 @@ export const shown = (kind: Kind, item: Shown): MappedItem => ({
   ...item,
 })
 
+/** A look at the provider that begins now. */
+export const sightingOf = async ({ ctx }: Bundle, kind: Kind, actor = 'sync:test'): Promise<Sighting> => ({
+  kind,
+  ...(await beginLook(ctx.db, ctx.clock)),
+  actor,
+})
+
 /** A second later: these resources are seen, without a provider behind them. */
-export function see({ ctx, clock }: Bundle, kind: Kind, items: Shown[]) {
-  clock.advance(1_000)
-  const sighting = { kind, at: clock.now().toISOString(), actor: 'sync:test' }
+export async function see(bundle: Bundle, kind: Kind, items: Shown[]) {
+  bundle.clock.advance(1_000)
   const seen = items.map(item => seenResource(shown(kind, item)))
-  return writeAllSeen(ctx.db, sighting, seen)
+  return writeAllSeen(bundle.ctx.db, await sightingOf(bundle, kind), seen)
 }
 
 /** A project with its tenant, and what it holds; returns its id. */
@@ -133,9 +141,10 @@ export async function haveProject(
   holds: [Kind, string][] = [],
 ): Promise<string> {
   const project = { provider_id: name, name, description: null, is_default: false }
-  await upsertProjects(ctx.db, [project], clock.now().toISOString(), 'platform')
+  const look = await beginLook(ctx.db, clock)
+  await upsertProjects(ctx.db, [project], look, 'platform')
   const members = holds.map(([kind, provider_id]) => ({ kind, provider_id }))
-  await replaceMembers(ctx.db, name, members, { whole: true, askedAt: clock.now().toISOString() })
+  await replaceMembers(ctx.db, name, members, { whole: true, asked: look })
   const { rows } = await sql<{ id: string }>`
     update cloud_projects set tenant_id = ${tenantId}, purpose = ${tenantId ? 'tenant' : 'unassigned'}
     where provider_id = ${name} returning id`.execute(ctx.db)

@@ -1,11 +1,18 @@
-// Whose keys a caller may manage, and what a key may act as: never more than its maker.
-import type { Caller } from '../../kernel/http/caller.ts'
+// Whose keys a caller may manage, and what a key may act as: never more than its maker. A user is a `sub` of a tenant: the
+// same `sub` in another tenant is somebody else.
+import { type Caller, type Scope, scopeOf } from '../../kernel/http/caller.ts'
 import type { ApiKeyRow } from './tables.ts'
 
 export type Rights = Pick<ApiKeyRow, 'tenant_id' | 'roles'>
 
-export const mayManageKeysOf = (caller: Caller, userId: string): boolean =>
-  caller.sub === userId || caller.platformAdmin
+/** Keys by whose they are: a user of any tenant, or a user of one, whose platform_admin namesake is somebody else. */
+export type KeyScope = { userId: string } & Scope
+
+/** Which of the keys under a user's name are a caller's to manage; null: none, whoever they belong to. */
+export function keysWithin(caller: Caller, userId: string): KeyScope | null {
+  if (!caller.platformAdmin && caller.sub !== userId) return null
+  return { userId, ...scopeOf(caller) }
+}
 
 /** A leaked key must not multiply: keys are made with a token, never with a key. */
 export const mayMakeKeys = (caller: Caller): boolean => caller.via !== 'api_key'

@@ -2,6 +2,8 @@
 import { sql } from 'kysely'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
+import { PLATFORM_ADMIN } from '../../kernel/http/caller.ts'
+import type { KeyScope } from './key-rights.ts'
 import type { ApiKeyRow } from './tables.ts'
 
 const SHOWN = [
@@ -38,37 +40,43 @@ export async function insertKey(executor: Executor, row: ApiKeyRow): Promise<boo
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
 }
 
+/** The condition that keeps a query to the keys of a scope; every query that a caller asks for carries it. */
+const within = (scope: KeyScope) =>
+  scope.allTenants
+    ? sql<boolean>`user_id = ${scope.userId}`
+    : sql<boolean>`user_id = ${scope.userId} and tenant_id = ${scope.tenantId} and ${PLATFORM_ADMIN} <> all (roles)`
+
 /** Newest first. */
 export function listKeys(
   executor: Executor,
-  userId: string,
+  scope: KeyScope,
   limit: number,
   before: string | null,
 ): Promise<ShownKey[]> {
   return executor
     .selectFrom('api_keys')
     .select(SHOWN)
-    .where('user_id', '=', userId)
+    .where(within(scope))
     .$if(before !== null, query => query.where('id', '<', before))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
 }
 
-export function findKey(executor: Executor, userId: string, id: string): Promise<ShownKey | undefined> {
+export function findKey(executor: Executor, scope: KeyScope, id: string): Promise<ShownKey | undefined> {
   return executor
     .selectFrom('api_keys')
     .select(SHOWN)
-    .where('user_id', '=', userId)
+    .where(within(scope))
     .where('id', '=', id)
     .executeTakeFirst()
 }
 
-export function lockKey(executor: Executor, userId: string, id: string): Promise<ApiKeyRow | undefined> {
+export function lockKey(executor: Executor, scope: KeyScope, id: string): Promise<ApiKeyRow | undefined> {
   return executor
     .selectFrom('api_keys')
     .selectAll()
-    .where('user_id', '=', userId)
+    .where(within(scope))
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst()
@@ -86,7 +94,7 @@ export async function setExpiry(executor: Executor, id: string, expiresAt: strin
 /** A revocation that stands keeps its time, author and reason. False when there is no such key. */
 export async function revokeKey(
   executor: Executor,
-  userId: string,
+  scope: KeyScope,
   id: string,
   { at, by, reason }: { at: string; by: string; reason: string | null },
 ): Promise<boolean> {
@@ -99,7 +107,7 @@ export async function revokeKey(
       revoked_by: first('revoked_by', by),
       revoked_reason: first('revoked_reason', reason),
     })
-    .where('user_id', '=', userId)
+    .where(within(scope))
     .where('id', '=', id)
     .executeTakeFirst()
   return result.numUpdatedRows > 0n

@@ -3,15 +3,16 @@ import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
+import type { KeyScope } from './key-rights.ts'
 import { revokeKey } from './repository.ts'
 
 export async function revokeApiKey(
   { db, clock }: Kernel,
   caller: Caller,
-  userId: string,
+  scope: KeyScope,
   keyId: string,
   reason: string | null,
 ): Promise<void> {
   const revocation = { at: clock.now().toISOString(), by: caller.sub, reason }
-  if (!(await transaction(db, tx => revokeKey(tx, userId, keyId, revocation)))) throw notFound()
+  if (!(await transaction(db, tx => revokeKey(tx, scope, keyId, revocation)))) throw notFound()
 }

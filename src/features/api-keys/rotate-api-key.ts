@@ -6,7 +6,7 @@ import type { Caller } from '../../kernel/http/caller.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { type CreatedKey, checkedExpiry, insertNewKey, refuseKeysFromKeys } from './create-api-key.ts'
 import { expiryAfterGrace, isActive, sameLifetime } from './key-expiry.ts'
-import { covers } from './key-rights.ts'
+import { covers, type KeyScope } from './key-rights.ts'
 import { findReplacement, lockKey, setExpiry } from './repository.ts'
 
 export interface RotateApiKey {
@@ -18,7 +18,7 @@ export interface RotateApiKey {
 export function rotateApiKey(
   { db, clock }: Kernel,
   caller: Caller,
-  userId: string,
+  scope: KeyScope,
   keyId: string,
   { grace_seconds = 0, description, expires_at }: RotateApiKey,
 ): Promise<CreatedKey> {
@@ -26,7 +26,7 @@ export function rotateApiKey(
   const now = clock.now()
   const given = checkedExpiry(expires_at, now)
   return transaction(db, async tx => {
-    const old = await lockKey(tx, userId, keyId)
+    const old = await lockKey(tx, scope, keyId)
     if (!old) throw notFound()
     if (!covers(caller, old)) {
       throw forbidden('This key may do more than your token: make a new key instead, and revoke this one.')

@@ -1,4 +1,5 @@
-// /api/v1/users/:user_id/api_keys. For the user itself and for a platform_admin; anyone else finds nothing here.
+// /api/v1/users/:user_id/api_keys. For the user itself, in the keys' own tenant, and for a platform_admin; anyone else
+// finds nothing here.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -10,7 +11,7 @@ import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { type CreatedKey, createApiKey } from './create-api-key.ts'
 import { isActive } from './key-expiry.ts'
-import { mayManageKeysOf } from './key-rights.ts'
+import { type KeyScope, keysWithin } from './key-rights.ts'
 import { findKey, listKeys, type ShownKey } from './repository.ts'
 import { revokeApiKey } from './revoke-api-key.ts'
 import { rotateApiKey } from './rotate-api-key.ts'
@@ -30,18 +31,19 @@ const base = '/api/v1/users/:user_id/api_keys'
 const WARNING = 'Keep this key now: it is not stored and cannot be shown again.'
 
 /** Another user's keys and a user nobody knows look the same. */
-function managerOf(request: FastifyRequest<{ Params: { user_id: string } }>): Caller {
+function managed(request: FastifyRequest<{ Params: { user_id: string } }>): {
+  caller: Caller
+  keys: KeyScope
+} {
   const caller = callerOf(request)
-  if (!mayManageKeysOf(caller, request.params.user_id)) throw notFound()
-  return caller
+  const keys = keysWithin(caller, request.params.user_id)
+  if (!keys) throw notFound()
+  return { caller, keys }
 }
 
 function created(reply: FastifyReply, { raw, row }: CreatedKey) {
   const { id, key_prefix, user_id, description, created_at, expires_at } = row
-  reply
-    .code(201)
-    .header('location', `/api/v1/users/${encodeURIComponent(user_id)}/api_keys/${id}`)
-    .header('cache-control', 'no-store')
+  reply.code(201).header('location', `/api/v1/users/${encodeURIComponent(user_id)}/api_keys/${id}`)
   const key = { api_key: raw, key_id: id, key_prefix, user_id, description, created_at, expires_at }
   return { data: { ...key, warning: WARNING } }
 }
@@ -59,17 +61,18 @@ export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           tags,
           operationId: 'listApiKeys',
           summary: 'List a user’s API keys',
-          description: 'Newest first, revoked and expired ones too.',
+          description:
+            'Newest first, revoked and expired ones too. A user of the same `sub` in another tenant is another user, with keys of its own; a platform_admin sees those of every tenant.',
           params: UserParams,
           querystring: Query(PageQuery),
           response: { 200: Many(ApiKey) },
         },
       },
       async (request, reply) => {
-        managerOf(request)
+        const { keys } = managed(request)
         const { limit, cursor } = request.query
         const before = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listKeys(kernel.db, request.params.user_id, limit + 1, before ?? null)
+        const rows = await listKeys(kernel.db, keys, limit + 1, before ?? null)
         return withNextLink(
           request,
           reply,
@@ -94,7 +97,7 @@ export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const caller = managerOf(request)
+        const { caller } = managed(request)
         const key = await createApiKey(
           inRequest(kernel, request),
           caller,
@@ -118,8 +121,8 @@ export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async request => {
-        managerOf(request)
-        const key = await findKey(kernel.db, request.params.user_id, request.params.key_id)
+        const { keys } = managed(request)
+        const key = await findKey(kernel.db, keys, request.params.key_id)
         if (!key) throw notFound()
         return { data: shown(key) }
       },
@@ -140,9 +143,8 @@ export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const caller = managerOf(request)
-        const { user_id, key_id } = request.params
-        await revokeApiKey(kernel, caller, user_id, key_id, request.body?.reason ?? null)
+        const { caller, keys } = managed(request)
+        await revokeApiKey(kernel, caller, keys, request.params.key_id, request.body?.reason ?? null)
         return reply.code(204).send(null)
       },
     )
@@ -171,11 +173,11 @@ export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const caller = managerOf(request)
-        const { user_id, key_id } = request.params
+        const { caller, keys } = managed(request)
+        const { key_id } = request.params
         return created(
           reply,
-          await rotateApiKey(inRequest(kernel, request), caller, user_id, key_id, request.body ?? {}),
+          await rotateApiKey(inRequest(kernel, request), caller, keys, key_id, request.body ?? {}),
         )
       },
     )

@@ -1,5 +1,6 @@
 // Is this API key good, and who is it? Asked of the database at every request, so that revocation and expiry take
 // effect at the next one; but only for a key whose checksum is right.
+import type { Refused } from '../../kernel/http/authenticate.ts'
 import { type Caller, PLATFORM_ADMIN } from '../../kernel/http/caller.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { isActive } from './key-expiry.ts'
@@ -7,8 +8,8 @@ import { isHashOf, prefixOf } from './key-format.ts'
 import { findByPrefix, type PresentedKey, touchKey } from './repository.ts'
 
 export interface ApiKeyVerifier {
-  /** The caller a key stands for; null when it is not good. */
-  verify(raw: string): Promise<Caller | null>
+  /** The caller a key stands for, or why it is not good. */
+  verify(raw: string): Promise<Caller | Refused>
   /** Resolves when every use seen so far has been written down. */
   settled(): Promise<void>
 }
@@ -31,14 +32,16 @@ export function apiKeyVerifier(kernel: Kernel): ApiKeyVerifier {
   return {
     async verify(raw) {
       const prefix = prefixOf(raw)
-      if (prefix === null) return null
+      if (prefix === null) return { refused: 'it is malformed' }
       const key = await findByPrefix(kernel.db, prefix)
-      if (!key || !isHashOf(key.key_hash, raw)) return null
+      if (!key || !isHashOf(key.key_hash, raw)) return { refused: 'nobody has it' }
       const now = kernel.clock.now()
-      if (!isActive(key, now)) return null
+      if (!isActive(key, now))
+        return { refused: key.revoked_at === null ? 'it has expired' : 'it was revoked', id: key.id }
       noteUse(key, now)
-      const { user_id: sub, tenant_id: tenantId, roles } = key
-      return { sub, tenantId, roles, platformAdmin: roles.includes(PLATFORM_ADMIN), via: 'api_key' }
+      const { user_id: sub, tenant_id: tenantId, roles, id: credentialId, expires_at: expiresAt } = key
+      const platformAdmin = roles.includes(PLATFORM_ADMIN)
+      return { sub, tenantId, roles, platformAdmin, via: 'api_key', credentialId, expiresAt }
     },
     async settled() {
       await Promise.all(writing.values())

@@ -5,7 +5,7 @@ import { Id, Nullable, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { monthOf } from './line-time.ts'
 import { AnyDayOfPeriod } from './schemas.ts'
-import { summaryOf } from './summary.ts'
+import { SHOWN_GROUPS, summaryOf } from './summary.ts'
 import { sumLines } from './summary-repository.ts'
 
 const sums = {
@@ -17,8 +17,10 @@ const sums = {
 }
 const by = <N extends string, T extends TSchema>(name: N, type: T) =>
   Type.Array(Type.Object({ [name]: type, ...sums } as Record<N, T> & typeof sums), {
-    description: 'Largest amount first.',
+    maxItems: SHOWN_GROUPS,
+    description: `The ${SHOWN_GROUPS} with the largest amounts, largest first.`,
   })
+const Others = Nullable(Type.Object({ groups: Type.Integer({ description: 'How many they are.' }), ...sums }))
 
 const Summary = Type.Object({
   period: Type.String({ format: 'date', description: 'The first day of the month.' }),
@@ -33,6 +35,13 @@ const Summary = Type.Object({
       by_tenant: by('tenant_id', Nullable(Type.String())),
       by_deployment: by('deployment_id', Nullable(Id)),
       by_project: by('project_name', Nullable(Type.String())),
+      others: Type.Object(
+        { by_kind: Others, by_tenant: Others, by_deployment: Others, by_project: Others },
+        {
+          description:
+            'What each list leaves out, added up; null where it leaves nothing out. `/billing/margins` pages through all.',
+        },
+      ),
     }),
     { description: 'Each currency by itself; empty for a month without lines.' },
   ),

@@ -19,10 +19,15 @@ const Name = Type.String({
   pattern: '^(?=[\\s\\S]*\\S)[^\\u0000-\\u001f\\u007f-\\u009f]+$',
 })
 const ResourceKind = Type.String({
+  maxLength: 63,
   pattern: '^[a-z][a-z0-9_]{0,62}$',
   description: 'What is sold: a kind of the inventory, or anything else a plan counts, such as `seats`.',
 })
-const Unit = Type.String({ pattern: '^[a-z][a-z0-9_-]{0,62}$', description: 'Such as `hour` or `gb_month`.' })
+const Unit = Type.String({
+  maxLength: 63,
+  pattern: '^[a-z][a-z0-9_-]{0,62}$',
+  description: 'Such as `hour` or `gb_month`.',
+})
 const Cents = Type.Integer({ minimum: 0, maximum: MOST, description: 'Minor units.' })
 const Quantity = Type.Integer({ minimum: 0, maximum: MOST })
 const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217.' })

@@ -58,11 +58,14 @@ export interface DeploymentParts {
   events: string
 }
 
+const SHOWN_EVENTS = 50
+
 const SHOW = {
   name: 'deployment_show',
   text: `select d.state, ${DEPLOYMENT_JSON} as deployment,
     (select ${SUBSCRIPTION_JSON} from subscriptions s join plan_versions v on v.id = s.plan_version_id join plans p on p.id = v.plan_id where s.deployment_id = d.id) as subscription,
-    (select coalesce(json_agg(${EVENT_JSON} order by e.id), '[]')::text from cloud_deployment_events e where e.deployment_id = d.id) as events
+    (select coalesce(json_agg(${EVENT_JSON} order by e.id), '[]')::text from (
+      select * from cloud_deployment_events where deployment_id = d.id order by id desc limit ${SHOWN_EVENTS}) e) as events
     from cloud_deployments d where d.id = $1::uuid and ${inScope(2)}`,
 }
 
@@ -72,6 +75,31 @@ export async function showDeployment(
   id: string,
 ): Promise<DeploymentParts | undefined> {
   return (await runStatement<DeploymentParts>(executor, SHOW, [id, tenantOf(scope)]))[0]
+}
+
+const LIST_EVENTS = {
+  name: 'deployment_events',
+  text: `select e.id, ${EVENT_JSON}::text as json from cloud_deployment_events e
+    where e.deployment_id = $1::uuid and e.id < $2::uuid order by e.id desc limit $3`,
+}
+
+/** Sorts behind every id there is. */
+const AFTER_ALL = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** Newest first. */
+export const listEvents = (
+  executor: Executor,
+  deploymentId: string,
+  limit: number,
+  before: string | null,
+): Promise<{ id: string; json: string }[]> =>
+  runStatement(executor, LIST_EVENTS, [deploymentId, before ?? AFTER_ALL, limit])
+
+export async function isInScope(executor: Executor, scope: Scope, id: string): Promise<boolean> {
+  const text = `select 1 from cloud_deployments d where d.id = $1::uuid and ${inScope(2)}`
+  return (
+    (await runStatement(executor, { name: 'deployment_in_scope', text }, [id, tenantOf(scope)])).length > 0
+  )
 }
 
 export type Move = Omit<CloudDeploymentEventRow, 'from_state'> & {

@@ -4,17 +4,18 @@ import { notFound } from '../../kernel/errors.ts'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
 import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf } from '../../kernel/http/pagination.ts'
-import { Many, One } from '../../kernel/http/words.ts'
+import { cursorOf, PageQuery } from '../../kernel/http/pagination.ts'
+import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { ChangePlanVersionBody, PlanChange, SubscribeBody, Subscription } from '../subscriptions/index.ts'
 import { createDeployment } from './create-deployment.ts'
 import { allowedTransitions } from './lifecycle.ts'
-import { listDeployments, showDeployment } from './repository.ts'
+import { isInScope, listDeployments, listEvents, showDeployment } from './repository.ts'
 import {
   CreateDeploymentBody,
   Deployment,
   DeploymentDetail,
+  DeploymentEvent,
   DeploymentsQuery,
   IdParams,
   MovedDeployment,
@@ -31,6 +32,7 @@ const base = '/api/v1/deployments'
 
 export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('deployments', ['uuid'])
+  const events = cursorOf('deployment_events', ['uuid'])
   return async app => {
     app.get(
       base,
@@ -90,7 +92,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           tags,
           operationId: 'getDeployment',
           summary: 'Show a deployment',
-          description: 'With its subscription and its event history.',
+          description: 'With its subscription and its latest events.',
           params: IdParams,
           response: { 200: One(DeploymentDetail) },
         },
@@ -101,6 +103,34 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         const { state, deployment, subscription, events } = parts
         const more = `,"allowed_transitions":${JSON.stringify(allowedTransitions(state))},"subscription":${subscription},"events":${events}`
         return jsonText(reply, `{"data":${withMembers(deployment, more)}}`)
+      },
+    )
+
+    app.get(
+      `${base}/:id/events`,
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'listDeploymentEvents',
+          summary: 'List a deployment’s events',
+          description: 'Every move between states, newest first.',
+          params: IdParams,
+          querystring: Query(PageQuery),
+          response: { 200: Many(DeploymentEvent) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor } = request.query
+        const { id } = request.params
+        const before = events.read(cursor)?.[0] as string | undefined
+        if (!(await isInScope(kernel.db, scopeOf(callerOf(request)), id))) throw notFound()
+        const rows = await listEvents(kernel.db, id, limit + 1, before ?? null)
+        return jsonPage(
+          request,
+          reply,
+          events.page(rows, limit, row => [row.id]),
+        )
       },
     )
 

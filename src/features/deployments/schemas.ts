@@ -65,7 +65,7 @@ export const Deployment = Type.Object({
   updated_at: Time,
 })
 
-const DeploymentEvent = Type.Object({
+export const DeploymentEvent = Type.Object({
   id: Id,
   deployment_id: Id,
   from_state: State,
@@ -82,7 +82,7 @@ export const DeploymentDetail = Type.Object({
   ...Deployment.properties,
   allowed_transitions: AllowedTransitions,
   subscription: Nullable(Subscription),
-  events: Type.Array(DeploymentEvent, { description: 'Oldest first.' }),
+  events: Type.Array(DeploymentEvent, { maxItems: 50, description: 'The latest 50, newest last.' }),
 })
 
 export const MovedDeployment = Type.Object({

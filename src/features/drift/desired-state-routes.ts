@@ -11,6 +11,8 @@ import { dropDesiredState } from './write-desired-state.ts'
 
 const config = { guard: 'platform_admin' } as const
 const tags = ['Drift']
+/** A spec’s 64 KiB are those of its shortest spelling: indented and with escapes it is longer. */
+const LARGEST_BODY = 128 * 1024
 const path = '/api/v1/inventory/:id/desired-state'
 
 export function desiredStateRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
@@ -19,6 +21,7 @@ export function desiredStateRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.put(
       path,
       {
+        bodyLimit: LARGEST_BODY,
         config: { ...config, problems: { 409: { resource_gone: 'The resource was deleted.' } } },
         schema: {
           tags,

@@ -27,11 +27,10 @@ export function healthRoutes({ engine }: Kernel, version: string): FastifyPlugin
           response: { 200: One(Health) },
         },
       },
-      async (_request, reply) => {
+      async () => {
         await engine.ping(PATIENCE_MS).catch(error => {
           throw unavailable('The database does not answer.', error)
         })
-        reply.header('cache-control', 'no-store')
         return { data: { service: 'cloudops', status: 'ok', version } }
       },
     )

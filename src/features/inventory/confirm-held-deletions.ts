@@ -4,6 +4,7 @@ import { isKind } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
+import { beginLook } from './look.ts'
 import { lockRunById, newestRunId, setConfirmed } from './sync-run-repository.ts'
 import type { SyncRunRow } from './tables.ts'
 import { deleteHeld } from './write-resources.ts'
@@ -18,8 +19,8 @@ export function confirmHeldDeletions({ db, clock }: Kernel, id: string, actor: s
       throw conflict('already_confirmed', 'These deletions were confirmed before.')
     if ((await newestRunId(tx, kind)) !== id)
       throw conflict('superseded', 'A newer sweep of this kind has run: look at that one.')
-    const at = clock.now().toISOString()
-    const deleted = await deleteHeld(tx, { kind, at, actor }, run.started_at)
-    return setConfirmed(tx, id, at, actor, deleted)
+    const look = await beginLook(tx, clock)
+    const deleted = await deleteHeld(tx, { kind, ...look, actor }, run.look)
+    return setConfirmed(tx, id, look.at, actor, deleted)
   })
 }

@@ -2,6 +2,7 @@
 export type { InventoryKernel } from './inventory-kernel.ts'
 export { inventoryHandlers, sendRefresh } from './jobs.ts'
 export { countLiving, type LivingCount, livedWithin } from './lived-within.ts'
+export { beginLook, type Look } from './look.ts'
 export { projectRoutes } from './project-routes.ts'
 export { type DriftSeen, recordDriftEvents } from './record-drift-events.ts'
 export { recordMadeResource } from './record-made-resource.ts'

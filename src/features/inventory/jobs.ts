@@ -35,7 +35,7 @@ const refreshJob: JobType<typeof Refresh> = {
   payload: Refresh,
 }
 
-const REFRESH_EVERY_MS = 20_000
+const REFRESH_EVERY_SECONDS = 20
 /** An hour of looking; by then the next sweep has seen it. */
 const MOST_LOOKS = 180
 
@@ -77,14 +77,14 @@ async function sweepKind(
     if (wait === undefined) throw error
     // The rate limit asks for more patience than a job should hold: it comes back later, under a key of its own because
     // this one is still running.
-    const startAfter = new Date(Date.now() + wait)
+    const startAfterSeconds = wait / 1_000
     await kernel.jobs.send(
       kernel.db,
       syncKindJob,
       { kind, sweep_id: sweepId, postponed: postponed + 1 },
-      { key: `${kind}:${sweepId}:${postponed + 1}`, startAfter },
+      { key: `${kind}:${sweepId}:${postponed + 1}`, startAfterSeconds },
     )
-    run.log.warn({ kind, start_after: startAfter }, 'the provider’s rate limit: sweep postponed')
+    run.log.warn({ kind, seconds: startAfterSeconds }, 'the provider’s rate limit: sweep postponed')
   }
 }
 
@@ -95,12 +95,11 @@ export async function sendRefresh(
   providerId: string,
   look = 1,
 ): Promise<void> {
-  const startAfter = new Date(Date.now() + REFRESH_EVERY_MS)
   // Numbered, because the job that asks for the next look is itself still running.
   await jobs.send(
     db,
     refreshJob,
     { kind, provider_id: providerId, look },
-    { key: `${kind}:${providerId}:${look}`, startAfter },
+    { key: `${kind}:${providerId}:${look}`, startAfterSeconds: REFRESH_EVERY_SECONDS },
   )
 }

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
+import type { Look } from './look.ts'
 import { type CloudProjectRow, PROVIDER, type Purpose } from './tables.ts'
 
 export interface SeenProject {
@@ -15,31 +16,33 @@ export interface SeenProject {
 export async function upsertProjects(
   tx: Executor,
   seen: SeenProject[],
-  at: string,
+  { at, look }: Look,
   platformTenantId: string,
 ): Promise<void> {
   if (seen.length === 0) return
   await sql`
-    insert into cloud_projects (id, provider, provider_id, name, description, is_default, tenant_id, purpose, first_seen_at, last_seen_at)
+    insert into cloud_projects (id, provider, provider_id, name, description, is_default, tenant_id, purpose, first_seen_at, last_seen_at, last_look)
     select uuid_v7(), ${PROVIDER}, s.provider_id, s.name, s.description, s.is_default,
-      case when s.is_default then ${platformTenantId} end, case when s.is_default then 'internal' else 'unassigned' end, ${at}, ${at}
+      case when s.is_default then ${platformTenantId} end, case when s.is_default then 'internal' else 'unassigned' end, ${at}, ${at}, ${look}
     from jsonb_to_recordset(${JSON.stringify(seen)}::jsonb) as s (provider_id text, name text, description text, is_default boolean)
     on conflict (provider, provider_id) do update set
       name = excluded.name, description = excluded.description, is_default = excluded.is_default,
-      last_seen_at = excluded.last_seen_at, stale_strike_count = 0, deleted_at = null`.execute(tx)
+      last_seen_at = excluded.last_seen_at, last_look = greatest(cloud_projects.last_look, excluded.last_look), stale_strike_count = 0, deleted_at = null`.execute(
+    tx,
+  )
 }
 
 /** Projects that a whole listing did not show: three strikes, as for resources. */
 export async function strikeUnseenProjects(
   tx: Executor,
-  sweepStartedAt: string,
+  sweep: number,
   at: string,
 ): Promise<{ struck: number; deleted: number }> {
   const { rows } = await sql<{ struck: number; deleted: number }>`
     with struck as (
       update cloud_projects set stale_strike_count = stale_strike_count + 1,
         deleted_at = case when stale_strike_count + 1 >= 3 then ${at}::timestamptz end
-      where provider = ${PROVIDER} and deleted_at is null and last_seen_at < ${sweepStartedAt}
+      where provider = ${PROVIDER} and deleted_at is null and last_look < ${sweep}
       returning deleted_at
     )
     select count(*)::int as struck, count(deleted_at)::int as deleted from struck`.execute(tx)
@@ -89,24 +92,23 @@ export async function replaceMembers(
   tx: Executor,
   projectProviderId: string,
   members: Member[],
-  { whole, askedAt }: { whole: boolean; askedAt: string },
+  { whole, asked }: { whole: boolean; asked: Look },
 ): Promise<void> {
   const json = JSON.stringify(members)
+  const placedBefore = sql`case when m.placed_look is null then coalesce(m.placed_at <= ${asked.at}, true)
+    else m.placed_look <= ${asked.look} end`
   await sql`
-    insert into cloud_project_members (provider, kind, provider_id, project_id)
+    insert into cloud_project_members as m (provider, kind, provider_id, project_id)
     select distinct ${PROVIDER}, s.kind, s.provider_id, p.id
     from jsonb_to_recordset(${json}::jsonb) as s (kind text, provider_id text)
     join cloud_projects p on p.provider = ${PROVIDER} and p.provider_id = ${projectProviderId}
-    on conflict (provider, kind, provider_id) do update set project_id = excluded.project_id, placed_at = null
-    where cloud_project_members.project_id <> excluded.project_id
-      and (cloud_project_members.placed_at is null or cloud_project_members.placed_at <= ${askedAt})`.execute(
-    tx,
-  )
+    on conflict (provider, kind, provider_id) do update set project_id = excluded.project_id, placed_at = null, placed_look = null
+    where m.project_id <> excluded.project_id and ${placedBefore}`.execute(tx)
   if (!whole) return
   await sql`
     delete from cloud_project_members m using cloud_projects p
     where p.provider = ${PROVIDER} and p.provider_id = ${projectProviderId} and m.project_id = p.id
-      and (m.placed_at is null or m.placed_at <= ${askedAt})
+      and ${placedBefore}
       and not exists (
         select 1 from jsonb_to_recordset(${json}::jsonb) as s (kind text, provider_id text)
         where s.kind = m.kind and s.provider_id = m.provider_id)`.execute(tx)
@@ -145,12 +147,13 @@ export async function placeInProject(
   tx: Executor,
   projectId: string,
   { kind, provider_id }: Member,
-  at: string,
+  { at, look }: Look,
 ): Promise<void> {
   await sql`
-    insert into cloud_project_members (provider, kind, provider_id, project_id, placed_at)
-    values (${PROVIDER}, ${kind}, ${provider_id}, ${projectId}, ${at})
-    on conflict (provider, kind, provider_id) do update set project_id = excluded.project_id, placed_at = excluded.placed_at`.execute(
+    insert into cloud_project_members (provider, kind, provider_id, project_id, placed_at, placed_look)
+    values (${PROVIDER}, ${kind}, ${provider_id}, ${projectId}, ${at}, ${look})
+    on conflict (provider, kind, provider_id) do update set
+      project_id = excluded.project_id, placed_at = excluded.placed_at, placed_look = excluded.placed_look`.execute(
     tx,
   )
 }

@@ -23,7 +23,7 @@ export async function recordMadeResource(
 ): Promise<string> {
   const { kind, at, actor } = sighting
   await keepLists(tx)
-  await placeInProject(tx, projectId, { kind, provider_id: item.provider_id }, at)
+  await placeInProject(tx, projectId, { kind, provider_id: item.provider_id }, sighting)
   // Without its fingerprint it is compared field by field: a token that cannot read tags would hide the tie.
   await writeSeen(tx, sighting, { ...seenResource(item), deployment_id: deploymentId, fingerprint: '' })
   // A sweep may have found it before: then it has a place already.

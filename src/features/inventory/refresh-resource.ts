@@ -3,6 +3,7 @@
 import { isInMotion, type Kind, mapItem } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import type { InventoryKernel } from './inventory-kernel.ts'
+import { beginLook } from './look.ts'
 import { seenResource } from './seen-resource.ts'
 import { writeSeen } from './write-seen.ts'
 
@@ -12,7 +13,7 @@ export async function refreshResource(
   providerId: string,
   signal?: AbortSignal,
 ): Promise<'moving' | 'still' | 'absent'> {
-  const sighting = { kind, at: clock.now().toISOString(), actor: 'refresh' }
+  const sighting = { kind, ...(await beginLook(db, clock)), actor: 'refresh' }
   const raw = await providers.for('cloud_sync_fast').get(kind, providerId, { signal })
   if (!raw) return 'absent'
   const item = mapItem(kind, raw)

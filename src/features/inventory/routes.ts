@@ -7,14 +7,8 @@ import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import {
-  findResource,
-  freshness,
-  listEvents,
-  listResources,
-  type ResourceMembers,
-  showResource,
-} from './repository.ts'
+import { listResources } from './list-resources.ts'
+import { findResource, freshness, listEvents, type ResourceMembers, showResource } from './repository.ts'
 import { AsOf, IdParams, InventoryQuery, Resource, ResourceDetail, ResourceEvent } from './schemas.ts'
 
 const config = { guard: 'caller' } as const

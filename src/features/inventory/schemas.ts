@@ -49,7 +49,7 @@ export const ResourceEvent = Type.Object({
 
 export const ResourceDetail = Type.Object({
   ...Resource.properties,
-  events: Type.Array(ResourceEvent, { description: 'The latest 50, newest first.' }),
+  events: Type.Array(ResourceEvent, { maxItems: 50, description: 'The latest 50, newest last.' }),
   desired_state: Nullable(
     Type.Object({
       spec: Type.Record(Type.String(), Type.Unknown()),
@@ -128,6 +128,13 @@ export const SyncRun = Type.Object({
   confirmed_at: Nullable(Time),
   confirmed_by: Nullable(Type.String()),
   error: Nullable(Type.String()),
+  cut: Type.Integer({
+    description: 'Items that are stored in part: something of them was too long or too much.',
+  }),
+  set_aside: Type.Integer({
+    description: 'Items that could not be stored. They count as seen: nothing of them is struck.',
+  }),
+  remarks: Nullable(Type.String({ description: 'What was cut or set aside, and why.' })),
 })
 
 export const SyncRunsQuery = Query({

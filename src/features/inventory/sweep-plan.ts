@@ -15,10 +15,10 @@ export type KnownResource = Pick<
   | 'attrs'
   | 'deployment_id'
   | 'deleted_at'
-  | 'last_seen_at'
+  | 'last_look'
 >
 
-export type Insert = Required<SeenResource>
+export type Insert = Required<Omit<SeenResource, 'cut'>>
 
 export interface Update extends Insert {
   id: string
@@ -35,8 +35,8 @@ export interface SweepPlan {
   touches: { id: string; fingerprint: string }[]
 }
 
-/** `at` is when the provider was asked for what was seen. */
-export function planSweep(known: KnownResource[], seen: SeenResource[], at: string): SweepPlan {
+/** `look` is the look at the provider that showed it. */
+export function planSweep(known: KnownResource[], seen: SeenResource[], look: number): SweepPlan {
   const byId = new Map(known.map(row => [row.provider_id, row]))
   const plan: SweepPlan = { inserts: [], updates: [], touches: [] }
   for (const resource of seen) {
@@ -45,7 +45,7 @@ export function planSweep(known: KnownResource[], seen: SeenResource[], at: stri
       plan.inserts.push(merged(unknown(resource), resource))
       continue
     }
-    if (isOlderNews(row, at)) continue
+    if (isOlderNews(row, look)) continue
     const next = merged(row, resource)
     const changes = changesBetween(row, next)
     if (row.deleted_at !== null) plan.updates.push({ ...next, id: row.id, event: 'restored', changes })
@@ -55,22 +55,12 @@ export function planSweep(known: KnownResource[], seen: SeenResource[], at: stri
   return plan
 }
 
-/** No answer waits this long to be written; a row seen that much later was dated by a clock gone wrong. */
-const OLDEST_NEWS_MS = 3_600_000
-
 /**
  * A page of a sweep may be written after a refresh that asked later, or the other way round. What was asked for
  * earlier must not undo what was seen later: the same change would be told twice. Nor does it bring back what was
  * found to be gone since: a saga destroys while a sweep is reading.
  */
-function isOlderNews(row: KnownResource, at: string): boolean {
-  const known = Math.max(
-    Date.parse(row.last_seen_at),
-    row.deleted_at === null ? 0 : Date.parse(row.deleted_at),
-  )
-  const later = known - Date.parse(at)
-  return later > 0 && later < OLDEST_NEWS_MS
-}
+const isOlderNews = (row: KnownResource, look: number): boolean => row.last_look > look
 
 type Fields = Pick<KnownResource, 'name' | 'region' | 'status' | 'tags' | 'attrs' | 'deployment_id'>
 

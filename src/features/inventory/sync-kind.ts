@@ -1,26 +1,40 @@
 // One sweep of one kind: the listing is read page by page and written in batches; only when it was whole are the
 // resources it did not show struck, in the transaction that finishes the run, so that a sweep strikes once or never.
-import { isInMotion, type Kind, mapItem, ProviderBusyError } from '../../integrations/digitalocean/index.ts'
+import {
+  isInMotion,
+  itemId,
+  type Kind,
+  mapItem,
+  ProviderBusyError,
+  ProviderError,
+  type RawItem,
+} from '../../integrations/digitalocean/index.ts'
+import type { Clock } from '../../kernel/clock.ts'
+import { reasonOf } from '../../kernel/db/sql-state.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { JobRun } from '../../kernel/queue/job.ts'
 import { mustHold } from './brake.ts'
 import { ensureInternalProject } from './ensure-internal-project.ts'
 import type { InventoryKernel } from './inventory-kernel.ts'
+import { createRemarks } from './listing-remarks.ts'
+import { beginLook, type Look } from './look.ts'
 import { type SeenResource, seenResource } from './seen-resource.ts'
+import { isStorableId, UnstorableError } from './storable.ts'
 import {
   countDoomed,
   finishRun,
   lockRun,
   markFresh,
+  noProgress,
   type Progress,
   type RunHandle,
   recordProgress,
   startRun,
 } from './sync-run-repository.ts'
 import type { RunStatus } from './tables.ts'
-import { strikeUnseen } from './write-resources.ts'
-import { writeAllSeen } from './write-seen.ts'
+import { strikeUnseen, touchSetAside } from './write-resources.ts'
+import { writeStorable } from './write-seen.ts'
 
 const ROWS_A_BATCH = 2_000
 
@@ -47,13 +61,12 @@ export async function syncKind(
   const started_at = clock.now().toISOString()
   const run = await transaction(db, tx => startRun(tx, { id: newId(), sweep_id: sweepId, kind, started_at }))
   if (!run) return null
-  const progress: Progress = { pages: 0, seen: 0, total: null, inserted: 0, updated: 0, restored: 0 }
+  const progress = noProgress()
   try {
     await ensureInternalProject(kernel)
     return await sweep(kernel, kind, run, progress, job)
   } catch (error) {
     if (error instanceof LostRunError) throw error
-    const message = error instanceof Error ? error.message : String(error)
     await finishRun(db, run, {
       ...progress,
       status: 'failed',
@@ -61,7 +74,7 @@ export async function syncKind(
       struck: 0,
       deleted: 0,
       held: 0,
-      error: message.slice(0, 1_000),
+      error: reasonOf(error),
     })
     throw error
   }
@@ -74,58 +87,73 @@ async function sweep(
   progress: Progress,
   { signal, log }: JobPart,
 ): Promise<SyncOutcome> {
-  const { db, providers, clock } = kernel
+  const { db, providers } = kernel
+  const clock = notBefore(kernel.clock, run.started_at)
   const inMotion: string[] = []
-  let batch: SeenResource[] = []
+  const remarks = createRemarks()
   const actor = `sync:${run.id}`
-  // Never before the run's start, which is what strikes are told by: a clock set back must not make the seen unseen.
-  const now = () => new Date(Math.max(clock.now().getTime(), Date.parse(run.started_at))).toISOString()
-  // When the batch's first page was asked for; the page to come is asked for as soon as the loop goes on.
-  let askedAt = now()
+  const now = () => clock.now().toISOString()
+  let batch: SeenResource[] = []
+  let aside: string[] = []
+  // Begun before the batch's first page was asked for; the page to come is asked for as soon as the loop goes on.
+  let look: Look = { look: run.look, at: run.started_at }
   const flush = async () => {
-    const rows = batch
+    const sighting = { kind, ...look, actor }
+    const [rows, ids] = [batch, aside]
     batch = []
-    const written = await writeAllSeen(db, { kind, at: askedAt, actor }, rows)
+    aside = []
+    const written = await writeStorable(db, sighting, rows, ({ provider_id }) => {
+      remarks.setAside(provider_id, 'the database cannot hold its values')
+      ids.push(provider_id)
+    })
+    await touchSetAside(db, sighting, ids)
     progress.inserted += written.inserted
     progress.updated += written.updated
     progress.restored += written.restored
+    Object.assign(progress, remarks.counts())
     if (!(await recordProgress(db, run, progress))) throw new LostRunError(kind)
+  }
+  const take = (raw: RawItem) => {
+    try {
+      const item = mapItem(kind, raw)
+      const seen = seenResource(item)
+      if (isInMotion(kind, item)) inMotion.push(item.provider_id)
+      if (seen.cut) remarks.cut(seen.provider_id, seen.cut)
+      batch.push(seen)
+    } catch (error) {
+      // It is there all the same: it is not struck, and costs the others nothing.
+      const id = itemId(kind, raw)
+      remarks.setAside(id ?? 'an item', wordsOf(error))
+      if (id !== null && isStorableId(id)) aside.push(id)
+    }
   }
 
   const listing = providers.for('cloud_sync_full').pages(kind, { signal })
-  let unreadable: string | null = null
   for await (const { items, total } of listing) {
-    for (const raw of items) {
-      try {
-        const item = mapItem(kind, raw)
-        if (isInMotion(kind, item)) inMotion.push(item.provider_id)
-        batch.push(seenResource(item))
-      } catch (error) {
-        // An item that cannot be read makes the listing less than whole, and costs the others nothing.
-        unreadable ??= error instanceof Error ? error.message : String(error)
-      }
-    }
     progress.pages++
     progress.seen += items.length
     progress.total = total
-    if (batch.length >= ROWS_A_BATCH) await flush()
-    if (batch.length === 0) askedAt = now()
+    for (const raw of items) {
+      take(raw)
+      if (batch.length + aside.length >= ROWS_A_BATCH) await flush()
+    }
+    if (batch.length + aside.length === 0) look = await beginLook(db, clock)
   }
-  if (batch.length > 0 || progress.pages > 0) await flush()
+  if (batch.length + aside.length > 0 || progress.pages > 0) await flush()
 
   const { verdict } = listing
   progress.total = verdict.total
-  const reason = verdict.complete ? unreadable : verdict.reason
+  const { reason } = verdict
   const status = reason === null ? 'complete' : progress.pages > 0 ? 'partial' : 'failed'
   await transaction(db, async tx => {
     if (!(await lockRun(tx, run))) throw new LostRunError(kind)
     const end = { struck: 0, deleted: 0, held: 0 }
     if (status === 'complete') {
-      const { living, doomed } = await countDoomed(tx, kind, run.started_at)
+      const { living, doomed } = await countDoomed(tx, kind, run.look)
       const hold = mustHold(doomed, living)
       Object.assign(
         end,
-        await strikeUnseen(tx, { kind, at: now(), actor }, { sweepStartedAt: run.started_at, hold }),
+        await strikeUnseen(tx, { kind, ...(await beginLook(tx, clock)), actor }, { sweep: run.look, hold }),
       )
       if (hold) end.held = doomed
       await markFresh(tx, run)
@@ -136,6 +164,15 @@ async function sweep(
   })
   return { status, inMotion }
 }
+
+/** A clock that is set back makes no run end before it began. */
+const notBefore = (clock: Clock, start: string): Clock => ({
+  now: () => new Date(Math.max(clock.now().getTime(), Date.parse(start))),
+})
+
+/** What a rule of ours says of an item; an unexpected error's own words are for the log. */
+const wordsOf = (error: unknown): string =>
+  error instanceof UnstorableError || error instanceof ProviderError ? error.message : 'it cannot be read'
 
 const heldBack = (held: number) => `${held} deletions are held: confirm them, or mend the provider’s answer`
 

@@ -1,10 +1,12 @@
 // Mirrors the projects and what each holds, then re-homes the resources whose project or tenant that changes.
 import { resourceOfUrn } from '../../integrations/digitalocean/index.ts'
+import { reasonOf } from '../../kernel/db/sql-state.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { JobRun } from '../../kernel/queue/job.ts'
 import { seenProject } from './ensure-internal-project.ts'
 import type { InventoryKernel } from './inventory-kernel.ts'
+import { createRemarks } from './listing-remarks.ts'
 import {
   holdLists,
   type Member,
@@ -13,8 +15,9 @@ import {
   strikeUnseenProjects,
   upsertProjects,
 } from './project-repository.ts'
+import { isStorableId } from './storable.ts'
 import { LostRunError } from './sync-kind.ts'
-import { finishRun, lockRun, markFresh, type Progress, startRun } from './sync-run-repository.ts'
+import { finishRun, lockRun, markFresh, noProgress, startRun } from './sync-run-repository.ts'
 import { rehome } from './write-resources.ts'
 
 /** The name under which the ledger keeps the sweep of projects, beside those of the kinds. */
@@ -38,11 +41,12 @@ export async function syncProjects(
     startRun(tx, { id: newId(), sweep_id: sweepId, kind: PROJECTS, started_at }),
   )
   if (!run) return
-  const progress: Progress = { pages: 0, seen: 0, total: null, inserted: 0, updated: 0, restored: 0 }
+  const progress = noProgress()
+  const remarks = createRemarks()
   const nothing = { struck: 0, deleted: 0, held: 0 }
   try {
     const listing = await provider.projects({ signal })
-    const projects = listing.items.map(seenProject).filter(project => project !== null)
+    const projects = listing.items.flatMap(raw => seenProject(raw, remarks) ?? [])
     const lists: ProjectList[] = []
     let reason = listing.reason
     for (const project of projects) {
@@ -50,22 +54,26 @@ export async function syncProjects(
       reason ??= held.reason
       const members = held.items
         .map(item => resourceOfUrn(String(item.urn)))
-        .filter(member => member !== null)
+        .filter(member => member !== null && isStorableId(member.provider_id)) as Member[]
       lists.push({ project, members, whole: held.complete })
     }
     const at = clock.now().toISOString()
     await transaction(db, async tx => {
       if (!(await lockRun(tx, run))) throw new LostRunError(PROJECTS)
-      await upsertProjects(tx, projects, at, platformTenantId)
-      const strikes = listing.complete ? await strikeUnseenProjects(tx, started_at, at) : nothing
+      await upsertProjects(tx, projects, { at, look: run.look }, platformTenantId)
+      const strikes = listing.complete ? await strikeUnseenProjects(tx, run.look, at) : nothing
       await holdLists(tx)
       for (const { project, members, whole } of lists)
-        await replaceMembers(tx, project.provider_id, members, { whole, askedAt: started_at })
+        await replaceMembers(tx, project.provider_id, members, {
+          whole,
+          asked: { at: started_at, look: run.look },
+        })
       const moved = await rehome(tx, at, `sync:${run.id}`)
       const status = reason === null ? 'complete' : 'partial'
       if (status === 'complete') await markFresh(tx, run)
       const counts = {
         ...progress,
+        ...remarks.counts(),
         pages: listing.pages,
         seen: projects.length,
         total: listing.total,
@@ -76,13 +84,12 @@ export async function syncProjects(
     })
   } catch (error) {
     if (error instanceof LostRunError) throw error
-    const message = error instanceof Error ? error.message : String(error)
     await finishRun(db, run, {
       ...progress,
       ...nothing,
       status: 'failed',
       finished_at: clock.now().toISOString(),
-      error: message.slice(0, 1_000),
+      error: reasonOf(error),
     })
     throw error
   }

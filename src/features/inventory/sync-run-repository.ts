@@ -5,7 +5,9 @@ import { PROVIDER, type RunStatus, type SyncRunRow } from './tables.ts'
 import { STRIKES_TO_DELETE } from './write-resources.ts'
 
 /** A run as its worker holds it: the attempt keeps a worker thought dead from finishing another's. */
-export type RunHandle = Pick<SyncRunRow, 'id' | 'attempt' | 'kind' | 'started_at'>
+export type RunHandle = Pick<SyncRunRow, 'id' | 'attempt' | 'kind' | 'started_at' | 'look'>
+
+const NEXT_LOOK = sql<number>`nextval('provider_looks')`
 
 /** Starts a run, or starts it anew when its job is tried again; null when it has been finished already. */
 export async function startRun(
@@ -22,22 +24,26 @@ export async function startRun(
     .execute()
   const row = await tx
     .insertInto('sync_runs')
-    .values({ ...run, status: 'running' } as SyncRunRow)
+    .values({ ...run, status: 'running', look: NEXT_LOOK } as unknown as SyncRunRow)
     .onConflict(conflict =>
       conflict
         .columns(['sweep_id', 'kind'])
         .doUpdateSet({
           attempt: sql`sync_runs.attempt + 1`,
           status: 'running',
+          look: NEXT_LOOK,
           started_at: run.started_at,
           finished_at: null,
           pages: 0,
           seen: 0,
           error: null,
+          cut: 0,
+          set_aside: 0,
+          remarks: null,
         })
         .where('sync_runs.status', 'in', ['running', 'failed']),
     )
-    .returning(['id', 'attempt', 'kind', 'started_at'])
+    .returning(['id', 'attempt', 'kind', 'started_at', 'look'])
     .executeTakeFirst()
   return row ?? null
 }
@@ -49,7 +55,22 @@ export interface Progress {
   inserted: number
   updated: number
   restored: number
+  cut: number
+  set_aside: number
+  remarks: string | null
 }
+
+export const noProgress = (): Progress => ({
+  pages: 0,
+  seen: 0,
+  total: null,
+  inserted: 0,
+  updated: 0,
+  restored: 0,
+  cut: 0,
+  set_aside: 0,
+  remarks: null,
+})
 
 /** False when the run is no longer this worker's. */
 export async function recordProgress(
@@ -99,11 +120,11 @@ export async function lockRun(tx: Executor, { id, attempt }: RunHandle): Promise
 export async function countDoomed(
   tx: Executor,
   kind: string,
-  sweepStartedAt: string,
+  sweep: number,
 ): Promise<{ living: number; doomed: number }> {
   const { rows } = await sql<{ living: number; doomed: number }>`
     select count(*)::int as living,
-      count(*) filter (where last_seen_at < ${sweepStartedAt} and stale_strike_count + 1 >= ${STRIKES_TO_DELETE}::int)::int as doomed
+      count(*) filter (where last_look < ${sweep} and stale_strike_count + 1 >= ${STRIKES_TO_DELETE}::int)::int as doomed
     from cloud_resources where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null`.execute(tx)
   return rows[0]!
 }
@@ -128,6 +149,7 @@ export async function newestRunId(tx: Executor, kind: string): Promise<string | 
     .select('id')
     .where('kind', '=', kind)
     .where('status', '!=', 'running')
+    .orderBy('look', 'desc')
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst()

@@ -30,6 +30,7 @@ export interface CloudProjectRow {
   purpose: Purpose
   first_seen_at: string
   last_seen_at: string
+  last_look: number
   stale_strike_count: number
   deleted_at: string | null
 }
@@ -41,6 +42,8 @@ export interface CloudProjectMemberRow {
   project_id: string
   /** When a saga put it there; null where only a list has said so. */
   placed_at: string | null
+  /** And at which look; null where a node of the version before has put it there. */
+  placed_look: number | null
 }
 
 /** Written by write-resources.ts alone. */
@@ -60,6 +63,7 @@ export interface CloudResourceRow {
   fingerprint: string
   first_seen_at: string
   last_seen_at: string
+  last_look: number
   stale_strike_count: number
   deleted_at: string | null
 }
@@ -95,6 +99,10 @@ export interface SyncRunRow {
   confirmed_at: string | null
   confirmed_by: string | null
   error: string | null
+  look: number
+  cut: number
+  set_aside: number
+  remarks: string | null
 }
 
 type ReadOnly<Row> = { [Column in keyof Row]: ColumnType<Row[Column], never, never> }

@@ -3,6 +3,7 @@ import type { RawItem } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { seenProject } from './ensure-internal-project.ts'
 import type { InventoryKernel } from './inventory-kernel.ts'
+import { beginLook } from './look.ts'
 import { lockProjectNamed, updateProject, upsertProjects } from './project-repository.ts'
 import type { CloudProjectRow } from './tables.ts'
 import { rehome } from './write-resources.ts'
@@ -18,15 +19,15 @@ export async function recordTenantProject(
 ): Promise<CloudProjectRow | undefined> {
   const project = seenProject(raw)
   if (!project) return undefined
-  const at = clock.now().toISOString()
   return transaction(db, async tx => {
-    await upsertProjects(tx, [project], at, platformTenantId)
+    const look = await beginLook(tx, clock)
+    await upsertProjects(tx, [project], look, platformTenantId)
     const row = (await lockProjectNamed(tx, project.provider_id))!
     if (row.tenant_id === tenantId && row.purpose === 'tenant') return row
     // A sweep has found it first, and nobody has said whose it is.
     if (row.tenant_id !== null || row.purpose !== 'unassigned') return undefined
     const given = await updateProject(tx, row.id, { tenant_id: tenantId, purpose: 'tenant' })
-    await rehome(tx, at, actor, row.id)
+    await rehome(tx, look.at, actor, row.id)
     return given
   })
 }

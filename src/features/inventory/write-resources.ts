@@ -4,29 +4,33 @@
 import { sql } from 'kysely'
 import type { Kind } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
+import type { Look } from './look.ts'
 import type { SeenResource } from './seen-resource.ts'
 import type { Insert, Update } from './sweep-plan.ts'
 import { PROVIDER } from './tables.ts'
 
-export interface Sighting {
+export interface Sighting extends Look {
   kind: Kind
-  /** When the provider was asked. */
-  at: string
   /** Who looked: a sweep, a refresh, a saga. */
   actor: string
 }
 
+/** A later look may have been written before: then its time stands. */
+const seenAt = ({ at, look }: Look) => sql`
+  last_seen_at = case when r.last_look > ${look}::bigint then r.last_seen_at else ${at}::timestamptz end,
+  last_look = greatest(r.last_look, ${look}::bigint), stale_strike_count = 0`
+
 /** Most rows of most sweeps: the answer is what it was. Returns the others. */
 export async function touchUnchanged(
   tx: Executor,
-  { kind, at }: Sighting,
+  { kind, at, look }: Sighting,
   seen: SeenResource[],
 ): Promise<SeenResource[]> {
   if (seen.length === 0) return []
   const ids = seen.map(resource => resource.provider_id)
   const fingerprints = seen.map(resource => resource.fingerprint)
   const { rows } = await sql<{ n: number }>`
-    update cloud_resources r set last_seen_at = greatest(r.last_seen_at, ${at}::timestamptz), stale_strike_count = 0
+    update cloud_resources r set ${seenAt({ at, look })}
     from unnest(${ids}::text[], ${fingerprints}::text[]) with ordinality as s (provider_id, fingerprint, n)
     where r.provider = ${PROVIDER} and r.kind = ${kind} and r.provider_id = s.provider_id
       and r.fingerprint = s.fingerprint and r.deleted_at is null
@@ -38,19 +42,28 @@ export async function touchUnchanged(
 
 export async function touchSeen(
   tx: Executor,
-  { at }: Sighting,
+  look: Look,
   touches: { id: string; fingerprint: string }[],
 ): Promise<void> {
   if (touches.length === 0) return
   await sql`
-    update cloud_resources r set last_seen_at = greatest(r.last_seen_at, ${at}::timestamptz), stale_strike_count = 0, fingerprint = s.fingerprint
+    update cloud_resources r set ${seenAt(look)}, fingerprint = s.fingerprint
     from unnest(${touches.map(t => t.id)}::uuid[], ${touches.map(t => t.fingerprint)}::text[]) as s (id, fingerprint)
     where r.id = s.id`.execute(tx)
 }
 
+/** What was listed and could not be stored is there all the same: it is not struck. */
+export async function touchSetAside(tx: Executor, { kind, ...look }: Sighting, ids: string[]): Promise<void> {
+  if (ids.length === 0) return
+  await sql`
+    update cloud_resources r set ${seenAt(look)}
+    where r.provider = ${PROVIDER} and r.kind = ${kind} and r.provider_id = any(${ids}::text[])
+      and r.deleted_at is null`.execute(tx)
+}
+
 export async function insertSeen(
   tx: Executor,
-  { kind, at, actor }: Sighting,
+  { kind, at, look, actor }: Sighting,
   inserts: Insert[],
 ): Promise<string[]> {
   if (inserts.length === 0) return []
@@ -60,9 +73,9 @@ export async function insertSeen(
         provider_id text, name text, region text, status text, tags text[], attrs jsonb, fingerprint text, deployment_id uuid)
     ), inserted as (
       insert into cloud_resources (id, provider, provider_id, kind, name, region, status, tenant_id, project_id,
-        deployment_id, tags, attrs, fingerprint, first_seen_at, last_seen_at)
+        deployment_id, tags, attrs, fingerprint, first_seen_at, last_seen_at, last_look)
       select uuid_v7(), ${PROVIDER}, s.provider_id, ${kind}, s.name, s.region, s.status, p.tenant_id, p.id,
-        s.deployment_id, s.tags, s.attrs, s.fingerprint, ${at}, ${at}
+        s.deployment_id, s.tags, s.attrs, s.fingerprint, ${at}, ${at}, ${look}
       from seen s
       left join cloud_project_members m on m.provider = ${PROVIDER} and m.kind = ${kind} and m.provider_id = s.provider_id
       left join cloud_projects p on p.id = m.project_id
@@ -79,7 +92,7 @@ export async function insertSeen(
 
 export async function updateSeen(
   tx: Executor,
-  { kind, at, actor }: Sighting,
+  { kind, at, look, actor }: Sighting,
   updates: Update[],
 ): Promise<void> {
   if (updates.length === 0) return
@@ -99,7 +112,7 @@ export async function updateSeen(
         fingerprint = s.fingerprint, deployment_id = s.deployment_id,
         project_id = case when s.event = 'restored' and s.project_id is not null then s.project_id else r.project_id end,
         tenant_id = case when s.event = 'restored' and s.project_id is not null then s.tenant_id else r.tenant_id end,
-        last_seen_at = greatest(r.last_seen_at, ${at}::timestamptz), stale_strike_count = 0, deleted_at = null
+        ${seenAt({ at, look })}, deleted_at = null
       from placed s where r.id = s.id
       returning r.id
     )
@@ -119,7 +132,7 @@ export interface Gone {
 /** Deletes at once, without strikes: somebody has destroyed it and looked. The ids of the rows. */
 export async function recordGone(
   tx: Executor,
-  { kind, at, actor }: Sighting,
+  { kind, at, look, actor }: Sighting,
   { providerIds, tag }: Gone,
 ): Promise<string[]> {
   const tagged = tag === undefined ? sql`false` : sql`tags @> array[${tag}]::text[]`
@@ -130,7 +143,7 @@ export async function recordGone(
         and (provider_id = any(${[...providerIds]}::text[]) or ${tagged})
       order by provider_id for update
     ), deleted as (
-      update cloud_resources r set deleted_at = ${at} from gone where r.id = gone.id
+      update cloud_resources r set deleted_at = ${at}, last_look = ${look} from gone where r.id = gone.id
       returning r.id
     ), logged as (
       insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
@@ -146,20 +159,22 @@ export interface Strikes {
 }
 
 /**
- * A strike for every living resource of a kind that a whole listing did not show; the third deletes it, unless
+ * A strike for every living resource of a kind that no look since the sweep began has shown; the third deletes it, unless
  * deletion is held.
  */
 export async function strikeUnseen(
   tx: Executor,
-  { kind, at, actor }: Sighting,
-  { sweepStartedAt, hold }: { sweepStartedAt: string; hold: boolean },
+  { kind, at, look, actor }: Sighting,
+  { sweep, hold }: { sweep: number; hold: boolean },
 ): Promise<Strikes> {
+  const dies = sql`stale_strike_count + 1 >= ${STRIKES_TO_DELETE}::int and not ${hold}::boolean`
   const { rows } = await sql<Strikes>`
     with struck as (
       update cloud_resources set
         stale_strike_count = least(stale_strike_count + 1, ${STRIKES_TO_DELETE}::int),
-        deleted_at = case when stale_strike_count + 1 >= ${STRIKES_TO_DELETE}::int and not ${hold}::boolean then ${at}::timestamptz end
-      where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null and last_seen_at < ${sweepStartedAt}
+        deleted_at = case when ${dies} then ${at}::timestamptz end,
+        last_look = case when ${dies} then ${look}::bigint else last_look end
+      where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null and last_look < ${sweep}
       returning id, deleted_at
     ), logged as (
       insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
@@ -177,14 +192,14 @@ export const STRIKES_TO_DELETE = 3
 /** Deletes what a held sweep would have deleted and nobody has seen since. */
 export async function deleteHeld(
   tx: Executor,
-  { kind, at, actor }: Sighting,
-  sweepStartedAt: string,
+  { kind, at, look, actor }: Sighting,
+  sweep: number,
 ): Promise<number> {
   const { rows } = await sql<{ deleted: number }>`
     with gone as (
-      update cloud_resources set deleted_at = ${at}
+      update cloud_resources set deleted_at = ${at}, last_look = ${look}
       where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null
-        and stale_strike_count >= ${STRIKES_TO_DELETE}::int and last_seen_at < ${sweepStartedAt}
+        and stale_strike_count >= ${STRIKES_TO_DELETE}::int and last_look < ${sweep}
       returning id
     ), logged as (
       insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)

@@ -3,6 +3,7 @@
 // lock them: whoever only refers to a row (events, drift) is free to go on.
 import { sql } from 'kysely'
 import type { Kind } from '../../integrations/digitalocean/index.ts'
+import { isRefusedValue } from '../../kernel/db/sql-state.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { keepLists } from './project-repository.ts'
@@ -31,6 +32,35 @@ export async function writeAllSeen(db: Executor, sighting: Sighting, seen: SeenR
   return transaction(db, tx => writeOthers(tx, sighting, others))
 }
 
+/**
+ * The same, whatever the database makes of single resources: should it refuse the values of one, the batch is halved until
+ * that one is alone, and `refused` is told of it. Everything else is written.
+ */
+export async function writeStorable(
+  db: Executor,
+  sighting: Sighting,
+  seen: SeenResource[],
+  refused: (resource: SeenResource) => void,
+): Promise<Written> {
+  try {
+    return await writeAllSeen(db, sighting, seen)
+  } catch (error) {
+    if (!isRefusedValue(error)) throw error
+  }
+  if (seen.length === 1) {
+    refused(seen[0]!)
+    return { inserted: 0, updated: 0, restored: 0 }
+  }
+  const half = seen.length >> 1
+  const first = await writeStorable(db, sighting, seen.slice(0, half), refused)
+  const second = await writeStorable(db, sighting, seen.slice(half), refused)
+  return {
+    inserted: first.inserted + second.inserted,
+    updated: first.updated + second.updated,
+    restored: first.restored + second.restored,
+  }
+}
+
 async function writeOthers(tx: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
   const written: Written = { inserted: 0, updated: 0, restored: 0 }
   let rest = await withoutUnknownTies(tx, seen)
@@ -40,7 +70,7 @@ async function writeOthers(tx: Executor, sighting: Sighting, seen: SeenResource[
   }
   // Whoever inserts the same resource at the same moment (a saga) wins; what is left is then known. Twice is enough.
   for (let round = 0; rest.length > 0 && round < 3; round++) {
-    const plan = planSweep(await lockKnown(tx, sighting.kind, rest), rest, sighting.at)
+    const plan = planSweep(await lockKnown(tx, sighting.kind, rest), rest, sighting.look)
     await touchSeen(tx, sighting, plan.touches)
     await updateSeen(tx, sighting, plan.updates)
     const inserted = new Set(await insertSeen(tx, sighting, plan.inserts))
@@ -85,7 +115,7 @@ async function keepPlaces(tx: Executor, kind: Kind, seen: SeenResource[]): Promi
 
 async function lockKnown(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<KnownResource[]> {
   const { rows } = await sql<KnownResource>`
-    select id, provider_id, name, region, status, tags, attrs, deployment_id, deleted_at, last_seen_at from cloud_resources
+    select id, provider_id, name, region, status, tags, attrs, deployment_id, deleted_at, last_look from cloud_resources
     where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${seen.map(row => row.provider_id)}::text[])
     order by provider_id for no key update`.execute(tx)
   return rows

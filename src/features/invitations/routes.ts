@@ -82,7 +82,7 @@ export function invitationRoutes(kernel: UsersKernel, changed: () => void): Fast
           request.body,
         )
         const { token_hash: _kept, ...invitation } = row
-        reply.code(201).header('location', `${base}/${row.id}`).header('cache-control', 'no-store')
+        reply.code(201).header('location', `${base}/${row.id}`)
         return { data: { ...invitation, token } }
       },
     )

@@ -2,7 +2,14 @@
 import { mapItem, type RawItem } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { dropDesiredState } from '../drift/index.ts'
-import { type InventoryKernel, recordGone, seenResource, writeSeen } from '../inventory/index.ts'
+import {
+  beginLook,
+  type InventoryKernel,
+  type Look,
+  recordGone,
+  seenResource,
+  writeSeen,
+} from '../inventory/index.ts'
 import { sagaActor } from './tags.ts'
 
 export interface Destroyed {
@@ -10,7 +17,7 @@ export interface Destroyed {
   /** Everything that carries the tag as well. */
   tag?: string
   /** As they were last seen, and since when at the earliest. */
-  seen?: { droplets: RawItem[]; at: string }
+  seen?: { droplets: RawItem[]; look: Look }
 }
 
 /** The ids of their rows. */
@@ -23,11 +30,11 @@ export function recordDestroyed(
   const items = (seen?.droplets ?? []).map(raw => seenResource(mapItem('droplet', raw)))
   return transaction(db, async tx => {
     // Also what no sweep has written yet: one that is reading now may have seen it, and would bring it in as if it lived.
-    for (const item of items) await writeSeen(tx, { ...sighting, at: seen!.at }, item)
-    const at = clock.now().toISOString()
+    for (const item of items) await writeSeen(tx, { ...sighting, ...seen!.look }, item)
+    const look = await beginLook(tx, clock)
     const all = [...providerIds, ...items.map(item => item.provider_id)]
-    const ids = await recordGone(tx, { ...sighting, at }, { providerIds: all, tag })
-    for (const id of ids) await dropDesiredState(tx, at, id)
+    const ids = await recordGone(tx, { ...sighting, ...look }, { providerIds: all, tag })
+    for (const id of ids) await dropDesiredState(tx, look.at, id)
     return ids
   })
 }

@@ -18,6 +18,8 @@ import type { SagaKind } from './step.ts'
 const config = { guard: 'platform_admin' } as const
 const tags = ['Sagas']
 const base = '/api/v1/sagas'
+/** Inputs are the workflows’ own words; none needs as much. */
+const LARGEST_BODY = 64 * 1024
 
 /** `startProblems`: what the kinds refuse to start with. */
 export function sagaRoutes(
@@ -56,6 +58,7 @@ export function sagaRoutes(
     app.post(
       base,
       {
+        bodyLimit: LARGEST_BODY,
         config: { ...config, problems: startProblems },
         schema: {
           tags,

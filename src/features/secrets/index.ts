@@ -1,4 +1,5 @@
 // Secrets: what other parts of the service may use.
+export { encryptedSecrets } from './encrypted-secrets.ts'
 export { watchProviderTokens } from './provider-tokens.ts'
 export { secretRoutes } from './routes.ts'
 export { tokenSecret } from './secret-name.ts'

@@ -1,11 +1,12 @@
 // /api/v1/session: a browser trades its token for a cookie, and gives it back.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import { forbidden, invalid } from '../../kernel/errors.ts'
-import { API_KEY_PREFIX, bearerToken, type Door } from '../../kernel/http/authenticate.ts'
+import { forbidden } from '../../kernel/errors.ts'
+import { API_KEY_PREFIX, bearerToken, sessionIdIn } from '../../kernel/http/authenticate.ts'
 import { type Caller, callerOf } from '../../kernel/http/caller.ts'
-import { cookieOptions, LARGEST_COOKIE, SESSION_COOKIE } from '../../kernel/http/session-cookie.ts'
-import { NoBody, Nullable, One, Time } from '../../kernel/http/words.ts'
+import { cookieOptions, sessionCookieName } from '../../kernel/http/session-cookie.ts'
+import { NoBody, Nullable, One } from '../../kernel/http/words.ts'
+import type { Sessions } from './sessions.ts'
 
 const tags = ['Service']
 const config = { guard: 'caller', permission: false } as const
@@ -14,43 +15,47 @@ const Session = Type.Object({
   sub: Type.String(),
   tenant_id: Nullable(Type.String()),
   roles: Type.Array(Type.String()),
-  expires_at: Nullable(Time),
+  expires_at: Nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'When that ends; null: an API key that does not expire.',
+    }),
+  ),
 })
 
-const shown = (caller: Caller, expiresAt: Date | null): Static<typeof Session> => ({
-  sub: caller.sub,
-  tenant_id: caller.tenantId,
-  roles: [...caller.roles],
-  expires_at: expiresAt?.toISOString() ?? null,
+const shown = ({ sub, tenantId, roles, expiresAt }: Caller): Static<typeof Session> => ({
+  sub,
+  tenant_id: tenantId,
+  roles: [...roles],
+  expires_at: expiresAt,
 })
 
-export function sessionRoutes(door: Door, production: boolean): FastifyPluginAsyncTypebox {
+export function sessionRoutes(sessions: Sessions, production: boolean): FastifyPluginAsyncTypebox {
+  const cookie = sessionCookieName(production)
   return async app => {
     app.post(
       '/api/v1/session',
       {
-        config: { ...config, storesNothing: true },
+        config,
         schema: {
           tags,
           operationId: 'startSession',
           summary: 'Start a browser session',
           description:
-            'Sets a signed cookie that authenticates as the token does, until the token expires. Needs the token itself: an API key or a cookie starts no session.',
+            'Sets a signed cookie that authenticates as the token does, until the token expires or the session is ended. In production it is called `__Host-cloudops_session`. Needs the token itself: an API key or a cookie starts no session.',
           body: NoBody,
           response: { 200: One(Session) },
         },
       },
       async (request, reply) => {
+        const caller = callerOf(request)
         const { authorization } = request.headers
         const token = authorization && bearerToken(authorization)
         if (!token || token.startsWith(API_KEY_PREFIX))
           throw forbidden('A session starts from a token in the Authorization header.')
-        if (token.length > LARGEST_COOKIE) throw invalid('The token is too large for a cookie.')
-        const { caller, expiresAt } = await door.verifyToken(token)
-        const expires = new Date(expiresAt * 1000)
-        reply.setCookie(SESSION_COOKIE, token, { ...cookieOptions(production), expires })
-        reply.header('cache-control', 'no-store')
-        return { data: shown(caller, expires) }
+        const id = await sessions.start(caller, token)
+        reply.setCookie(cookie, id, { ...cookieOptions(production), expires: new Date(caller.expiresAt!) })
+        return { data: shown(caller) }
       },
     )
 
@@ -62,30 +67,31 @@ export function sessionRoutes(door: Door, production: boolean): FastifyPluginAsy
           tags,
           operationId: 'getSession',
           summary: 'Who am I?',
-          description: 'The caller, as its token, key or cookie says.',
+          description: 'The caller, as its token, key or cookie says, and when that ends.',
           response: { 200: One(Session) },
         },
       },
-      async (request, reply) => {
-        reply.header('cache-control', 'no-store')
-        return { data: shown(callerOf(request), null) }
-      },
+      async request => ({ data: shown(callerOf(request)) }),
     )
 
     app.delete(
       '/api/v1/session',
       {
-        config: { ...config, storesNothing: true },
+        config,
         schema: {
           tags,
           operationId: 'endSession',
           summary: 'End the browser session',
+          description:
+            'The session that the cookie names ends on every node, and the cookie is cleared. Without a cookie nothing ends: tokens are the issuer’s.',
           body: NoBody,
-          response: { 204: Type.Null({ description: 'The cookie is cleared.' }) },
+          response: { 204: Type.Null({ description: 'The session is ended.' }) },
         },
       },
-      async (_request, reply) => {
-        reply.clearCookie(SESSION_COOKIE, cookieOptions(production))
+      async (request, reply) => {
+        const id = sessionIdIn(request, request.cookies[cookie])
+        if (id !== undefined) await sessions.end(id)
+        reply.clearCookie(cookie, cookieOptions(production))
         return reply.code(204).send(null)
       },
     )

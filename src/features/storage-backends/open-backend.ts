@@ -1,11 +1,30 @@
-// A backend's row, made into the place it stands for: the one moment its key is not sealed.
+// A backend's row, made into the place it stands for: the one moment its key is not encrypted.
 import { type Place, StorageError, type Store } from '../../integrations/storage/index.ts'
-import type { Seal } from '../../kernel/sealed.ts'
+import type { EncryptedTable } from '../../kernel/reencrypt.ts'
+import { type Seal, type SecretKeys, sealFor } from '../../kernel/sealed.ts'
+import { findActiveBackend } from './repository.ts'
 import type { StorageKernel } from './storage-kernel.ts'
 import type { StorageBackendRow } from './tables.ts'
 
+export const storageSealOf = (secretKeys: SecretKeys): Seal => sealFor('storage backends', secretKeys)
+
+/** Where their keys are encrypted. */
+export const encryptedBackends = (secretKeys: SecretKeys): EncryptedTable => ({
+  table: 'storage_backends',
+  key: ['id'],
+  columns: ['secret_access_key'],
+  renew: storageSealOf(secretKeys).renew,
+  placeOf: ({ id }) => id!,
+})
+
 export const openBackend = ({ storage, storageSeal }: StorageKernel, backend: StorageBackendRow): Store =>
   storage.open(placeOf(backend, storageSeal))
+
+/** The place where files are kept now, with its name; undefined when there is none. */
+export async function openActive(kernel: StorageKernel): Promise<{ name: string; store: Store } | undefined> {
+  const backend = await findActiveBackend(kernel.db)
+  return backend && { name: backend.name, store: openBackend(kernel, backend) }
+}
 
 function placeOf(row: StorageBackendRow, seal: Seal): Place {
   if (row.kind === 'local') return { kind: 'local', folder: row.folder! }

@@ -68,7 +68,7 @@ export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox 
       },
       async (request, reply) => {
         const webhook = await createWebhook(inRequest(kernel, request), callerOf(request).sub, request.body)
-        reply.code(201).header('location', `${base}/${webhook.id}`).header('cache-control', 'no-store')
+        reply.code(201).header('location', `${base}/${webhook.id}`)
         return { data: webhook }
       },
     )
@@ -144,10 +144,7 @@ export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox 
           response: { 200: One(WebhookWithSecret) },
         },
       },
-      async (request, reply) => {
-        reply.header('cache-control', 'no-store')
-        return { data: await rotateSecret(inRequest(kernel, request), request.params.id) }
-      },
+      async request => ({ data: await rotateSecret(inRequest(kernel, request), request.params.id) }),
     )
   }
 }

@@ -34,3 +34,14 @@ export function decimalAt(item: RawItem, key: string): string {
   if (!/^-?\d{1,18}(\.\d{1,18})?$/.test(value)) throw malformed(`${key} is not a decimal number`)
   return value
 }
+
+/** A moment that can be stored. */
+export function timeAt(item: RawItem, key: string): string {
+  const text = textAt(item, key)
+  const time = text.length <= LONGEST_TIME ? new Date(text) : new Date(Number.NaN)
+  const year = time.getUTCFullYear()
+  if (!(year >= 1970 && year <= 9999)) throw malformed(`${key} is not a time`)
+  return time.toISOString().replace('.000Z', 'Z')
+}
+
+const LONGEST_TIME = 40

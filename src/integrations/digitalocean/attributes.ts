@@ -14,13 +14,29 @@ const columns = new Set(['id', 'name', 'region', 'region_slug', 'status', 'tags'
 const secretName =
   /passw|secret|credential|kubeconfig|(^|_)connection$|(^|_)(token|uri|dsn|api_key|access_key|private_key|access_cert|ca_cert|client_cert|client_key)s?(_|$)|certificate_authority|client_certificate/i
 
-/** The user part of an address such as `https://user:key@host/`. */
-const userInAddress = /([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]*@/gi
+/** The user part of an address such as `https://user:key@host/`. It is looked for behind each `://`, in one pass. */
+const userInAddress = /(?<=[a-z0-9+.-]:\/\/)[^\s/?#@]*@/gi
 
-export function attributesOf(entry: KindEntry, raw: RawItem): Record<string, unknown> {
-  const left = Object.keys(raw).filter(key => !columns.has(key) && key !== entry.id)
-  return cleanObject(raw, left, '', entry)
+/** Nothing that the provider documents is nested half as deep; a database takes a few thousand levels at most. */
+const DEEPEST = 40
+
+export interface Attributes {
+  attrs: Record<string, unknown>
+  /** What was left out because it is nested too deep, in words. */
+  omitted: string[]
 }
+
+export function attributesOf(entry: KindEntry, raw: RawItem): Attributes {
+  const omitted: string[] = []
+  const left = Object.keys(raw).filter(key => !columns.has(key) && key !== entry.id)
+  const attrs = cleanObject(raw, left, '', entry, DEEPEST, key => {
+    omitted.push(`its attribute ${key.slice(0, 50)} is nested too deep`)
+  })
+  return { attrs, omitted }
+}
+
+/** Thrown where the levels end; it costs the attribute that it happens in. */
+const TOO_DEEP = new Error('nested too deep')
 
 /**
  * Object.fromEntries defines keys instead of assigning them: a field called `__proto__` stays a field. Keys
@@ -31,13 +47,20 @@ function cleanObject(
   keys: string[],
   path: string,
   entry: KindEntry,
+  levels: number,
+  onTooDeep?: (key: string) => void,
 ): Record<string, unknown> {
   const kept: [string, unknown][] = []
   for (const key of keys.sort()) {
     if (isSecret(key)) continue
     const at = path ? `${path}.${key}` : key
     if (entry.secrets.includes(at) || entry.noise.includes(at)) continue
-    kept.push([key, clean(from[key], at, entry)])
+    try {
+      kept.push([key, clean(from[key], at, entry, levels)])
+    } catch (error) {
+      if (error !== TOO_DEEP || !onTooDeep) throw error
+      onTooDeep(key)
+    }
   }
   return Object.fromEntries(kept)
 }
@@ -49,31 +72,37 @@ function isSecret(key: string): boolean {
   if (secret === undefined) {
     secret = secretName.test(key)
     // Labels are keys too, and anyone may invent those.
-    if (judged.size < 2_000) judged.set(key, secret)
+    if (judged.size < 2_000 && key.length < 100) judged.set(key, secret)
   }
   return secret
 }
 
-function clean(value: unknown, path: string, entry: KindEntry): unknown {
-  if (typeof value === 'string') return value.includes('://') ? value.replace(userInAddress, '$1') : value
+function clean(value: unknown, path: string, entry: KindEntry, levels: number): unknown {
+  if (typeof value === 'string') return value.includes('://') ? value.replace(userInAddress, '') : value
+  if (typeof value === 'object' && value !== null && levels === 0) throw TOO_DEEP
   if (Array.isArray(value)) {
     // What an app's environment holds is nobody's inventory, marked SECRET or not: only the names are kept.
     const items = path === 'envs' || path.endsWith('.envs') ? value.map(withoutValue) : value
-    const cleaned = items.map(item => clean(item, path, entry))
-    return cleaned.length < 2 || entry.ordered.includes(path) ? cleaned : cleaned.sort(canonically)
+    const cleaned = items.map(item => clean(item, path, entry, levels - 1))
+    return cleaned.length < 2 || entry.ordered.includes(path) ? cleaned : canonicallySorted(cleaned)
   }
   if (!isRecord(value)) return value
   const only = Object.hasOwn(entry.keepOnly, path) ? entry.keepOnly[path] : undefined
   const keys = Object.keys(value)
-  return cleanObject(value, only ? keys.filter(key => only.includes(key)) : keys, path, entry)
+  return cleanObject(value, only ? keys.filter(key => only.includes(key)) : keys, path, entry, levels - 1)
 }
 
 function withoutValue(item: unknown): unknown {
   return isRecord(item) ? Object.fromEntries(Object.entries(item).filter(([key]) => key !== 'value')) : item
 }
 
-function canonically(a: unknown, b: unknown): number {
-  if (typeof a === 'number' && typeof b === 'number') return a - b
-  const [textA, textB] = [JSON.stringify(a), JSON.stringify(b)]
-  return textA < textB ? -1 : textA > textB ? 1 : 0
+/** Numbers by size, everything else by its text, which is made once for each. */
+function canonicallySorted(values: unknown[]): unknown[] {
+  return values
+    .map(value => ({ value, text: JSON.stringify(value) }))
+    .sort((a, b) => {
+      if (typeof a.value === 'number' && typeof b.value === 'number') return a.value - b.value
+      return a.text < b.text ? -1 : a.text > b.text ? 1 : 0
+    })
+    .map(({ value }) => value)
 }

@@ -1,12 +1,14 @@
 // What the provider charges: the balance, the finished invoices, and an invoice's lines as the CSV they are.
 // The preview is left out everywhere: it changes daily and is no invoice.
 import { Readable } from 'node:stream'
-import { decimalAt, textAt } from './answers.ts'
+import { decimalAt, textAt, timeAt } from './answers.ts'
 import { malformed } from './body.ts'
 import type { Verdict } from './completeness.ts'
 import type { CallOptions } from './courier.ts'
+import { ProviderError } from './errors.ts'
 import { collect, type ListingParts, type ListOptions, openListing } from './listing.ts'
 import { getOrder } from './orders.ts'
+import type { RawItem } from './page.ts'
 
 /** Amounts are exact decimals as text. */
 export interface Balance {
@@ -26,7 +28,8 @@ export interface InvoiceHeader {
 
 export interface Billing {
   balance(options?: CallOptions): Promise<Balance>
-  invoices(options?: ListOptions): Promise<Verdict & { items: InvoiceHeader[] }>
+  /** `odd`: why one or more of the listed invoices are left out; null when all are here. */
+  invoices(options?: ListOptions): Promise<Verdict & { items: InvoiceHeader[]; odd: string | null }>
   /** The bytes as they come; never held whole. A connection lost midway fails the stream. */
   invoiceCsv(invoiceUuid: string, options?: CallOptions): Promise<Readable>
 }
@@ -41,7 +44,7 @@ export function createBilling(parts: ListingParts): Billing {
         month_to_date_balance: decimalAt(body, 'month_to_date_balance'),
         account_balance: decimalAt(body, 'account_balance'),
         month_to_date_usage: decimalAt(body, 'month_to_date_usage'),
-        generated_at: textAt(body, 'generated_at'),
+        generated_at: timeAt(body, 'generated_at'),
       }
     },
 
@@ -53,20 +56,50 @@ export function createBilling(parts: ListingParts): Billing {
         paged: true,
       }
       const { items, ...verdict } = await collect(openListing(parts, [source], signal), onPage)
-      const headers = items.map(item => ({
-        invoice_uuid: textAt(item, 'invoice_uuid'),
-        invoice_id: typeof item.invoice_id === 'string' ? item.invoice_id : null,
-        amount: decimalAt(item, 'amount'),
-        invoice_period: textAt(item, 'invoice_period'),
-      }))
-      return { items: headers, ...verdict }
+      const headers: InvoiceHeader[] = []
+      let odd: string | null = null
+      for (const item of items) {
+        try {
+          headers.push(headerOf(item))
+        } catch (error) {
+          // One that cannot be read keeps none of the others from being fetched.
+          if (!(error instanceof ProviderError)) throw error
+          odd ??= error.message
+        }
+      }
+      return { items: headers, odd, ...verdict }
     },
 
     async invoiceCsv(invoiceUuid, options = {}) {
       if (invoiceUuid === 'preview') throw new TypeError('the preview is no invoice')
       const order = getOrder('/v2/customers/my/invoices/{invoice_uuid}/csv', invoiceUuid)
-      const bytes = await courier.stream({ ...order, accept: 'text/csv' }, options)
+      const bytes = await courier.stream(
+        { ...order, accept: 'text/csv', acceptEncoding: 'identity' },
+        options,
+      )
       return Readable.fromWeb(bytes, { signal: options.signal })
     },
   }
 }
+
+/** The uuid becomes part of addresses and file names. */
+const INVOICE_UUID = /^[\x21-\x7e]{1,500}$/
+const LONGEST_TEXT = 255
+
+function headerOf(item: RawItem): InvoiceHeader {
+  const invoice_uuid = textAt(item, 'invoice_uuid')
+  if (!INVOICE_UUID.test(invoice_uuid)) throw malformed('an invoice has a uuid that cannot be used')
+  const { invoice_id } = item
+  const amount = decimalAt(item, 'amount')
+  const invoice_period = textAt(item, 'invoice_period')
+  if (!/^[12]\d{3}-(0[1-9]|1[0-2])$/.test(invoice_period))
+    throw malformed(`invoice ${invoice_uuid} has no month`)
+  return {
+    invoice_uuid,
+    invoice_id: typeof invoice_id === 'string' && isPlain(invoice_id) ? invoice_id : null,
+    amount,
+    invoice_period,
+  }
+}
+
+const isPlain = (text: string) => text.length <= LONGEST_TEXT && text.isWellFormed() && !/\p{Cc}/u.test(text)

@@ -8,8 +8,9 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
+/** A clock by which waits take as long as they take. */
+export const clockOf = (now: () => number): Clock => ({
+  now,
   async sleep(ms, signal) {
     try {
       await delay(ms, undefined, { signal })
@@ -19,4 +20,6 @@ export const systemClock: Clock = {
       throw error
     }
   },
-}
+})
+
+export const systemClock: Clock = clockOf(() => Date.now())

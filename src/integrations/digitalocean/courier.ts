@@ -1,7 +1,7 @@
 // Carries a call to the provider: waits for the pace, tries a read again when that may help, sends a write
 // once. The provider knows no idempotency key, so a write without an answer is the caller's to look up.
 import type { Logger } from 'pino'
-import { malformed, parseObject, readText } from './body.ts'
+import { bounded, malformed, parseObject, readText } from './body.ts'
 import type { Clock } from './clock.ts'
 import { ProviderBusyError, ProviderError } from './errors.ts'
 import type { Answer, Order } from './exchange.ts'
@@ -156,7 +156,10 @@ export function createCourier({ line, clock, limits, random, log }: CourierParts
     stream(order, options = {}) {
       return carry(order, options, async (answer, { exchange }) => {
         const type = answer.headers.get('content-type') ?? ''
-        if (answer.body && !/html|json/.test(type)) return answer.body
+        if (answer.body && !/html|json/.test(type)) {
+          const plain = /^(identity)?$/i.test(answer.headers.get('content-encoding') ?? '')
+          return plain ? answer.body : bounded(answer.body, limits.maxUnfoldedBytes)
+        }
         await answer.body?.cancel()
         throw malformed(
           answer.body ? `the answer is ${exchange.scrub(type)}, not a file` : 'the answer is empty',

@@ -27,6 +27,7 @@ export interface Order {
   target: string
   body?: string
   accept?: string
+  acceptEncoding?: string
 }
 
 export interface Answer {
@@ -77,6 +78,7 @@ export function createExchange({ baseUrl, token, fetch, dispatcher }: ExchangeOp
         method: order.method,
         headers: {
           accept: order.accept ?? 'application/json',
+          ...(order.acceptEncoding === undefined ? {} : { 'accept-encoding': order.acceptEncoding }),
           authorization: `Bearer ${token}`,
           'user-agent': 'cloudops',
           ...(order.body === undefined ? {} : { 'content-type': 'application/json' }),

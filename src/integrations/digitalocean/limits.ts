@@ -27,6 +27,8 @@ export interface Limits {
   maxPages: number
   /** A JSON answer larger than this is refused rather than held in memory. */
   maxBodyBytes: number
+  /** What a file that comes compressed may unfold to. It is asked for uncompressed, where its own length bounds it. */
+  maxUnfoldedBytes: number
   /** The first pause between two looks at something in motion, how it grows, and the longest. */
   pollBaseMs: number
   pollGrowth: number
@@ -58,6 +60,7 @@ export const defaultLimits: Limits = {
   perPage: 200,
   maxPages: 10_000,
   maxBodyBytes: 64 * 1024 * 1024,
+  maxUnfoldedBytes: 256 * 1024 * 1024,
   pollBaseMs: 1_000,
   pollGrowth: 1.5,
   pollCapMs: 10_000,

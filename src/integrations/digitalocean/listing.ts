@@ -66,6 +66,8 @@ export function openListing(
       while (next !== null) {
         const page: Page | null = await answered(source, next, deadlineAt, tally.fail)
         if (!page) break
+        // Nobody can tell which one it is, so nothing can be concluded about what is not listed; the others are read.
+        if (page.nameless !== null) tally.fail(`page ${next}: ${page.nameless}`)
         let fresh = 0
         const items = page.items.filter((_, at) => {
           const id = page.ids[at] as string
@@ -95,7 +97,7 @@ export function openListing(
       // Busy is the caller's to reschedule; anything else leaves a listing that is not whole.
       if (!(error instanceof ProviderError) || error instanceof ProviderBusyError) throw error
       if (source.mayBeAbsent && page === 1 && error.status === 404 && error.code === 'not_found') {
-        return { items: [], ids: [], total: 0, next: null }
+        return { items: [], ids: [], nameless: null, total: 0, next: null }
       }
       fail(`page ${page}: ${error.message}`)
     }

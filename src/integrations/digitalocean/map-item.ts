@@ -15,17 +15,23 @@ export interface MappedItem {
   status?: string | null
   tags?: string[]
   attrs: Record<string, unknown>
+  /** Attributes that were left out because they cannot be kept, each in words; absent when there are none. */
+  omitted?: string[]
   urn: string | null
 }
 
+/** The item's id as text; null when it has none. */
+export const itemId = (kind: Kind, raw: RawItem): string | null => idText(raw[kindEntry(kind).id])
+
 export function mapItem(kind: Kind, raw: RawItem): MappedItem {
   const entry = kindEntry(kind)
-  const id = idText(raw[entry.id])
+  const id = itemId(kind, raw)
   if (id === null) throw malformed(`a ${kind} has no usable ${entry.id}`)
   const name = firstText(raw, entry.name)
   const region = firstText(raw, entry.region)
   const status = firstText(raw, entry.status)
   const tags = entry.tagged ? tagsOf(raw) : undefined
+  const { attrs, omitted } = attributesOf(entry, raw)
   return {
     provider_id: id,
     kind,
@@ -33,7 +39,8 @@ export function mapItem(kind: Kind, raw: RawItem): MappedItem {
     ...(region === undefined ? {} : { region }),
     ...(status === undefined ? {} : { status }),
     ...(tags ? { tags } : {}),
-    attrs: attributesOf(entry, raw),
+    attrs,
+    ...(omitted.length > 0 ? { omitted } : {}),
     urn: urnOf(kind, id),
   }
 }

@@ -5,9 +5,12 @@ import { isRecord, malformed } from './body.ts'
 export type RawItem = Record<string, unknown>
 
 export interface Page {
+  /** Those with an id. */
   items: RawItem[]
   /** As text, in the order of the items. */
   ids: string[]
+  /** What is wrong with the first item that has no id to be known by; null when each has one. */
+  nameless: string | null
   total: number | null
   next: number | null
 }
@@ -16,14 +19,20 @@ export function readPage(body: RawItem, key: string, idField: string): Page {
   const total = statedTotal(body)
   const list = Object.hasOwn(body, key) ? body[key] : undefined
   // An explicit null beside a total of 0 is how an empty list looks when a service writes no empty arrays.
-  const items = list === null && total === 0 ? [] : list
-  if (!Array.isArray(items)) throw malformed(`the answer has no list named ${key}`)
-  const ids = items.map((item, at) => {
+  const listed = list === null && total === 0 ? [] : list
+  if (!Array.isArray(listed)) throw malformed(`the answer has no list named ${key}`)
+  const items: RawItem[] = []
+  const ids: string[] = []
+  let nameless: string | null = null
+  for (const [at, item] of listed.entries()) {
     const id = isRecord(item) ? idText(item[idField]) : null
-    if (id === null) throw malformed(`item ${at + 1} of ${key} has no usable ${idField}`)
-    return id
-  })
-  return { items, ids, total, next: nextPage(body) }
+    if (id === null) nameless ??= `item ${at + 1} of ${key} has no usable ${idField}`
+    else {
+      items.push(item)
+      ids.push(id)
+    }
+  }
+  return { items, ids, nameless, total, next: nextPage(body) }
 }
 
 /** An id as text; null for what could not be asked for again. */
@@ -32,10 +41,13 @@ export function idText(value: unknown): string | null {
   return Number.isSafeInteger(value) ? String(value) : null
 }
 
+/** No account has as many; what is above cannot be stored either. */
+const LARGEST_TOTAL = 2_000_000_000
+
 function statedTotal(body: RawItem): number | null {
   const total = isRecord(body.meta) ? body.meta.total : undefined
   if (total === undefined || total === null) return null
-  if (!Number.isSafeInteger(total) || (total as number) < 0)
+  if (!Number.isSafeInteger(total) || (total as number) < 0 || (total as number) > LARGEST_TOTAL)
     throw malformed('the stated total is not a count')
   return total as number
 }

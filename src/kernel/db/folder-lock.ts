@@ -66,6 +66,11 @@ export function lockFolder(folder: string): { release(): void } {
   }
 }
 
+/** Throws when a living process has the folder. Only looks, and makes nothing. */
+export function refuseLockedFolder(folder: string): void {
+  refuseIfAlive(join(folder, 'cloudops.lock'), folder)
+}
+
 function acquire(file: string, draft: string, folder: string): void {
   while (!linked(draft, file)) {
     const holder = refuseIfAlive(file, folder)

@@ -13,6 +13,9 @@ export function violatedConstraint(error: unknown): string | undefined {
   return typeof error.constraint === 'string' ? error.constraint : undefined
 }
 
+/** A value of the statement is what the database cannot hold: too long, too large, too deep, of no such kind. */
+export const isRefusedValue = (error: unknown): boolean => /^(22|54)/.test(sqlState(error) ?? '')
+
 const NETWORK = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -61,6 +64,17 @@ export function problemOfDatabaseError(error: unknown): AppError | undefined {
       return undefined
   }
 }
+
+/** Why something failed, for a record that people read: the database's own words show tables and values. */
+export function reasonOf(error: unknown): string {
+  const problem = problemOfDatabaseError(error)
+  if (problem) return problem.message
+  if (/^[0-9A-Z]{5}$/.test(sqlState(error) ?? ''))
+    return 'The database refused a statement: the log says why.'
+  return (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON)
+}
+
+const LONGEST_REASON = 1_000
 
 const databaseAway = (cause: unknown) =>
   unavailable('The database does not answer. Try again shortly.', cause)

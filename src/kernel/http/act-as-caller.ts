@@ -2,7 +2,9 @@
 // that; requests that only read act as nobody.
 import type { FastifyInstance } from 'fastify'
 import { actAs } from '../acting.ts'
+import { clientRequestId } from '../masking.ts'
 import { actingRole, callerOf } from './caller.ts'
+import { addressOf } from './request-log.ts'
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -16,6 +18,10 @@ export function installActing(app: FastifyInstance): void {
       role: actingRole(caller),
       tenant_id: caller.tenantId,
       request_id: request.id,
+      client_request_id: clientRequestId(request.headers['x-request-id']),
+      credential_kind: caller.via,
+      credential_id: caller.credentialId,
+      address: addressOf(request),
       operation: (schema as { operationId?: string } | undefined)?.operationId ?? `${request.method} ${url}`,
     }
     actAs(acting, done)

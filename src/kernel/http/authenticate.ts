@@ -1,30 +1,46 @@
 // Finds the caller of a request: a bearer token, an API key in the same header, or the session cookie.
 import type { FastifyRequest } from 'fastify'
 import { forbidden, unauthenticated } from '../errors.ts'
-import type { Caller } from './caller.ts'
+import { isUuid } from '../ids.ts'
+import type { Caller, CredentialKind } from './caller.ts'
 import type { OriginRule } from './origins.ts'
-import { SESSION_COOKIE } from './session-cookie.ts'
 import type { Standing } from './standing.ts'
-import type { VerifiedToken } from './verify-token.ts'
+import { fingerprint, type VerifiedToken } from './verify-token.ts'
 
 export const API_KEY_PREFIX = 'cops_'
 
 export interface Door {
   verifyToken: (token: string) => Promise<VerifiedToken>
-  /** Checks an API key; null when it is not good. */
-  verifyApiKey: (key: string) => Promise<Caller | null>
+  verifyApiKey: (key: string) => Promise<Caller | Refused>
+  /** The name of the cookie that carries a session's id, signed. */
+  sessionCookie: string
+  verifySession: (id: string) => Promise<Caller | Refused>
   /** What is known of a caller beyond its token; asked at every request. */
   standing: (caller: Caller) => Promise<Standing>
   originAllowed: OriginRule
+}
+
+/** Why a credential is not good: for the log alone, the caller is told no more than that. */
+export interface Refused {
+  refused: string
+  /** Which one it is, where it is one that was good once. */
+  id?: string
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The credential that was refused, for the log. */
+    refused: (Partial<Refused> & { kind: CredentialKind }) | undefined
+  }
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export async function authenticate(request: FastifyRequest, door: Door): Promise<Caller> {
   const { authorization } = request.headers
-  if (authorization !== undefined) return bearer(authorization, door)
+  if (authorization !== undefined) return bearer(request, authorization, door)
   // Cookies are not parsed yet when the address itself could not be read.
-  const cookie = request.cookies?.[SESSION_COOKIE]
+  const cookie = request.cookies?.[door.sessionCookie]
   if (cookie !== undefined) return session(request, cookie, door)
   throw unauthenticated('Send a token: `Authorization: Bearer <token>`.')
 }
@@ -35,21 +51,40 @@ export function bearerToken(authorization: string): string {
   return match[1]!
 }
 
-async function bearer(authorization: string, door: Door): Promise<Caller> {
+async function bearer(request: FastifyRequest, authorization: string, door: Door): Promise<Caller> {
   const token = bearerToken(authorization)
-  if (!token.startsWith(API_KEY_PREFIX)) return (await door.verifyToken(token)).caller
-  const caller = await door.verifyApiKey(token)
-  if (!caller) throw unauthenticated('The API key is not valid.')
-  return caller
+  if (token.startsWith(API_KEY_PREFIX)) {
+    const verdict = await door.verifyApiKey(token)
+    if (!('refused' in verdict)) return verdict
+    request.refused = { kind: 'api_key', ...verdict }
+    throw unauthenticated('The API key is not valid.')
+  }
+  try {
+    return (await door.verifyToken(token)).caller
+  } catch (error) {
+    request.refused = { kind: 'token', id: fingerprint(token) }
+    throw error
+  }
 }
 
 async function session(request: FastifyRequest, cookie: string, door: Door): Promise<Caller> {
-  const { valid, value } = request.unsignCookie(cookie)
-  if (!valid || !value) throw unauthenticated('The session cookie is not valid.')
-  const { caller } = await door.verifyToken(value)
+  const id = sessionIdIn(request, cookie)
+  const verdict = id === undefined ? { refused: 'its signature is not valid' } : await door.verifySession(id)
+  if ('refused' in verdict) {
+    request.refused = { kind: 'session', ...verdict }
+    throw unauthenticated('The session cookie is not valid.')
+  }
   // A browser sends cookies along with requests that other sites make; the origin tells them apart.
   if (!SAFE_METHODS.has(request.method) && !door.originAllowed(request.headers.origin)) {
     throw forbidden('A request with the session cookie must come from an allowed origin.')
   }
-  return { ...caller, via: 'session' }
+  return verdict
+}
+
+/** The session that a cookie names; undefined when we did not sign it. */
+export function sessionIdIn(request: FastifyRequest, cookie: string | undefined): string | undefined {
+  if (cookie === undefined) return undefined
+  const { valid, value } = request.unsignCookie(cookie)
+  // A cookie of an earlier version held a token.
+  return valid && value && isUuid(value) ? value : undefined
 }

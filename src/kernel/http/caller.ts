@@ -10,8 +10,15 @@ export interface Caller {
   tenantId: string | null
   roles: readonly string[]
   platformAdmin: boolean
-  via: 'token' | 'session' | 'api_key'
+  via: CredentialKind
+  /** Which token, session or key it is: an id or a fingerprint, never the credential itself. */
+  credentialId: string
+  /** When that ends, in UTC; null: never. */
+  expiresAt: string | null
 }
+
+export const CREDENTIAL_KINDS = ['token', 'session', 'api_key'] as const
+export type CredentialKind = (typeof CREDENTIAL_KINDS)[number]
 
 /** The rows a caller may touch. A tenant-scoped query takes one and cannot be written without it. */
 export type Scope = { allTenants: true } | { allTenants: false; tenantId: string }

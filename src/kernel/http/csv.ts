@@ -42,7 +42,6 @@ export async function sendCsv(
   reply
     .header('content-type', `${CSV}; charset=utf-8; header=present`)
     .header('content-disposition', `attachment; filename="${fileName}"`)
-    .header('cache-control', 'no-store')
   // Fastify would read a body to its end before it leaves it out.
   if (reply.request.method === 'HEAD') {
     await iterator.return?.()

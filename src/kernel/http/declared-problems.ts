@@ -21,7 +21,7 @@ export const COMMON = {
   user_suspended: 'The caller is suspended.',
   not_found: 'Nothing of that name, or not for this caller.',
   conflict: 'Another request changed the same thing at the same time. Try again.',
-  payload_too_large: 'The body is larger than 1 MiB.',
+  payload_too_large: 'The body is larger than this operation takes; `detail` says how large it may be.',
   unsupported_media_type: 'The body is not application/json.',
   validation_failed: 'A value is not acceptable; `errors` names each.',
   rate_limited: 'Too many requests; `Retry-After` says when to go on.',

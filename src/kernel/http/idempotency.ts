@@ -176,7 +176,7 @@ async function tryOnce({ db, request, reply, keyed, seal, work }: Attempt): Prom
  * answered meanwhile; a fault may be tried again under the same key, and so may a race that was lost in the database.
  */
 async function isAnswer({ db, request, keyed, seal }: Attempt, error: Error): Promise<boolean> {
-  const refusal = refusalOf(error)
+  const refusal = refusalOf(error, request)
   if (!refusal || refusal.kind === 'unavailable' || refusal.code === 'conflict') return true
   const answer = answerOfProblem(problemOf(refusal, request.id))
   try {

@@ -91,7 +91,8 @@ function decrypted(seal: Seal, place: Place, text: string): string {
   }
 }
 
-const placeText = ({ caller, key }: Place) => `${caller}\n${key}`
+/** What a key's row is encrypted for. */
+export const placeText = ({ caller, key }: Place) => `${caller}\n${key}`
 
 /**
  * Who is calling, with all that decides what they may do: an answer made for one token of a user is not given to a

@@ -14,7 +14,10 @@ const ProblemSchema = Type.Object(
     status: Type.Integer(),
     detail: Type.String({ description: 'What is wrong, in words for a person.' }),
     code: Type.String({ description: 'What is wrong, in a word for a program.' }),
-    request_id: Type.String({ description: 'Also in the `X-Request-Id` header and in the log.' }),
+    request_id: Type.String({
+      description:
+        'Ours, also in the `X-Request-Id` header and in the log, which has the caller’s own beside it.',
+    }),
     errors: Type.Optional(
       Type.Array(
         Type.Object({
@@ -56,7 +59,7 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
             type: 'apiKey',
             in: 'cookie',
             name: 'cloudops_session',
-            description: 'Set by `POST /api/v1/session`.',
+            description: 'Set by `POST /api/v1/session`; in production with `__Host-` before its name.',
           },
         },
       },

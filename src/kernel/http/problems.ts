@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { problemOfDatabaseError } from '../db/sql-state.ts'
 import { AppError, type ErrorKind, type FieldError, invalid, malformed, notFound } from '../errors.ts'
-import { fieldErrors } from './validation.ts'
+import { fieldErrors, MOST_ERRORS } from './validation.ts'
 
 const STATUS: Record<ErrorKind, number> = {
   malformed: 400,
@@ -41,19 +41,19 @@ export function problem(status: number, code: string, detail: string, requestId:
 }
 
 /** What the error tells the caller, or undefined when it is a fault of ours. */
-export const refusalOf = (error: Error): AppError | undefined =>
-  known4xx(error) ?? problemOfDatabaseError(error)
+export const refusalOf = (error: Error, request: FastifyRequest): AppError | undefined =>
+  known4xx(error, request) ?? problemOfDatabaseError(error)
 
 export const problemOf = ({ kind, code, message, errors, extra }: AppError, requestId: string): Problem => ({
   ...problem(STATUS[kind], code, message, requestId),
-  ...(errors && { errors }),
+  ...(errors && { errors: errors.slice(0, MOST_ERRORS) }),
   ...extra,
 })
 
 export const PROBLEM_HEADERS = { 'cache-control': 'no-store', 'content-type': 'application/problem+json' }
 
 export function answer(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const known = refusalOf(error)
+  const known = refusalOf(error, request)
   if (!known) {
     request.log.error({ err: error }, 'unexpected error')
     const body = problem(
@@ -62,20 +62,22 @@ export function answer(error: Error, request: FastifyRequest, reply: FastifyRepl
       'Something went wrong on our side. The log has the details.',
       request.id,
     )
-    return send(reply, body)
+    return send(request, reply, body)
   }
   const status = STATUS[known.kind]
   if (status >= 500) request.log.error({ err: known.cause ?? known }, known.message)
   if (status === 401) reply.header('www-authenticate', 'Bearer')
   if (status === 503) reply.header('retry-after', '5')
-  return send(reply, problemOf(known, request.id))
+  return send(request, reply, problemOf(known, request.id))
 }
 
-const send = (reply: FastifyReply, body: Problem): FastifyReply =>
-  reply.code(body.status).headers(PROBLEM_HEADERS).send(JSON.stringify(body))
+function send(request: FastifyRequest, reply: FastifyReply, body: Problem): FastifyReply {
+  request.problem = { code: body.code, detail: body.detail }
+  return reply.code(body.status).headers(PROBLEM_HEADERS).send(JSON.stringify(body))
+}
 
 /** Our own refusals, and the framework's: bad bodies, bad addresses, failed validation. */
-function known4xx(error: Error & Partial<FastifyError>): AppError | undefined {
+function known4xx(error: Error & Partial<FastifyError>, request: FastifyRequest): AppError | undefined {
   if (error instanceof AppError) return error
   if (error.validation) {
     // A path parameter that cannot be an id names nothing.
@@ -90,7 +92,11 @@ function known4xx(error: Error & Partial<FastifyError>): AppError | undefined {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new AppError('unsupported', 'unsupported_media_type', 'Send the body as application/json.')
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new AppError('too_large', 'payload_too_large', 'The body is larger than this service takes.')
+      return new AppError(
+        'too_large',
+        'payload_too_large',
+        `The body is larger than ${Math.floor(request.routeOptions.bodyLimit / 1024)} KiB, the most that is taken here.`,
+      )
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_ASYNC_CONSTRAINT':
     case 'FST_ERR_MAX_PARAM_LENGTH':

@@ -1,10 +1,22 @@
-// One line for each request, when it is answered: what was asked, by whom, what came of it. Never a header, a body or a
-// query string, which may carry secrets.
+// One line for each request, when it is answered: what was asked, by whom and by which credential, from where, and what
+// came of it. Never a header, a body or a query string, which may carry secrets; nor a path as it stands, for somebody will
+// have pasted one there.
+import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { clientRequestId, maskedPath } from '../masking.ts'
 import type { Metrics } from '../metrics.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The problem that it was answered with. */
+    problem: { code: string; detail: string } | undefined
+  }
+}
 
 // Callbacks, not async functions: these run for every request, and have nothing to wait for.
 export function installRequestLog(app: FastifyInstance, metrics: Metrics): void {
+  app.decorateRequest('problem', undefined)
+  app.decorateRequest('refused', undefined)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     done()
@@ -22,12 +34,35 @@ function record(request: FastifyRequest, reply: FastifyReply, metrics: Metrics):
   metrics.requests.observe({ method, route: routeOptions.url ?? 'unknown', status }, reply.elapsedTime / 1000)
   if (routeOptions.config.guard === 'public' && status < 400) return
   request.log.info(
-    { method, path: pathOf(request.url), status, ms, sub: caller?.sub, tenant_id: caller?.tenantId },
+    {
+      method,
+      route: routeOptions.url,
+      path: maskedPath(request.url, routeOptions.url),
+      status,
+      ms,
+      sub: caller?.sub,
+      tenant_id: caller?.tenantId,
+      credential: credentialOf(request),
+      address: addressOf(request),
+      client_request_id: clientRequestId(request.headers['x-request-id']) ?? undefined,
+      code: request.problem?.code,
+      reason: reasonFor(request, status),
+    },
     'request',
   )
 }
 
-const pathOf = (url: string): string => {
-  const end = url.indexOf('?')
-  return (end < 0 ? url : url.slice(0, end)).slice(0, 256)
+/** The client's address. What a proxy passes on is not always one. */
+export const addressOf = ({ ip, socket }: FastifyRequest): string =>
+  isIP(ip) === 0 ? (socket.remoteAddress ?? 'unknown') : ip
+
+function credentialOf({ caller, refused }: FastifyRequest): { kind: string; id?: string } | undefined {
+  if (caller) return { kind: caller.via, id: caller.credentialId }
+  return refused && { kind: refused.kind, id: refused.id }
+}
+
+/** Why a caller was not let in or not let through; other problems may repeat what the caller sent. */
+function reasonFor({ refused, problem }: FastifyRequest, status: number): string | undefined {
+  if (status !== 401 && status !== 403) return undefined
+  return [problem?.detail, refused?.refused].filter(Boolean).join(' ')
 }

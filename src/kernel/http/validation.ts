@@ -7,39 +7,76 @@ import type { TSchema } from 'typebox'
 import type { FieldError } from '../errors.ts'
 import { once } from './compiled-once.ts'
 
-const MOST_ERRORS = 20
+/** How many complaints an answer names. */
+export const MOST_ERRORS = 20
+/** Up to so many values all complaints are collected; a larger body, or query, hears of the first alone. */
+const MOST_VALUES = 200
 
-const base: Options = {
-  removeAdditional: false,
-  useDefaults: true,
-  allErrors: true,
-  strict: false,
-  verbose: false,
+const base: Options = { removeAdditional: false, useDefaults: true, strict: false, verbose: false }
+
+/** The first complaint ends it, and a list's bounds are looked at before its members. */
+const quick = (coerceTypes: Options['coerceTypes']) =>
+  formats.default(new Ajv({ ...base, coerceTypes, allErrors: false }))
+const thorough = (coerceTypes: Options['coerceTypes']) =>
+  formats.default(new Ajv({ ...base, coerceTypes, allErrors: true }))
+
+const literal = { quick: quick(false), thorough: thorough(false), once: once<Validate>() }
+const fromText = { quick: quick('array'), thorough: thorough('array'), once: once<Validate>() }
+
+interface Validate {
+  (data: unknown): boolean
+  errors?: ErrorObject[] | null
 }
 
-const literal = formats.default(new Ajv({ ...base, coerceTypes: false }))
-const fromText = formats.default(new Ajv({ ...base, coerceTypes: 'array' }))
-const literalOnce = once<ValidateFunction>()
-const fromTextOnce = once<ValidateFunction>()
+export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  const how = httpPart === 'body' ? literal : fromText
+  return how.once(schema, () => bounded(schema, how)) as ValidateFunction
+}
 
-export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =>
-  httpPart === 'body'
-    ? literalOnce(schema, () => literal.compile(schema))
-    : fromTextOnce(schema, () => fromText.compile(schema))
+/**
+ * To collect every complaint about a body costs a thousand times what it costs to read it, when it is a long list of
+ * wrong members. So the first complaint decides, and only where there is little to complain of are all collected. That
+ * second validator is compiled when it is first needed: most never are.
+ */
+function bounded(schema: TSchema, how: typeof literal): Validate {
+  const first = how.quick.compile(schema)
+  let all: ValidateFunction | undefined
+  const validate: Validate = data => {
+    if (first(data)) return true
+    validate.errors = first.errors
+    if (!hasFewValues(data)) return false
+    all ??= how.thorough.compile(schema)
+    if (!all(data)) validate.errors = all.errors
+    return false
+  }
+  return validate
+}
+
+function hasFewValues(data: unknown): boolean {
+  let left = MOST_VALUES
+  const count = (value: unknown): boolean => {
+    left -= 1
+    if (left < 0) return false
+    if (typeof value !== 'object' || value === null) return true
+    if (Array.isArray(value)) return value.length <= left && value.every(count)
+    // Not Object.values: that would make a list of all of them first.
+    for (const name in value) if (!count((value as Record<string, unknown>)[name])) return false
+    return true
+  }
+  return count(data)
+}
 
 /** What is wrong, field by field, with pointers a client can follow. */
 export function fieldErrors(errors: FastifySchemaValidationError[], part: string): FieldError[] {
-  const seen = new Set<string>()
-  const found: FieldError[] = []
+  const found = new Map<string, FieldError>()
   for (const error of errors as ErrorObject[]) {
     // A union reports each branch's complaint and then itself; the branches say what is wrong.
     const field = { pointer: pointerOf(error, part), message: messageOf(error) }
     const key = `${field.pointer} ${field.message}`
-    if (seen.has(key)) continue
-    seen.add(key)
-    found.push(field)
+    if (!found.has(key)) found.set(key, field)
+    if (found.size === MOST_ERRORS) break
   }
-  return found.slice(0, MOST_ERRORS)
+  return [...found.values()]
 }
 
 function pointerOf({ instancePath, params, keyword }: ErrorObject, part: string): string {

@@ -1,8 +1,9 @@
 // Is this JWT good, and who is it? HMAC only, with the secrets shared with the issuer; nothing here issues tokens.
-import type { webcrypto } from 'node:crypto'
+import { createHash, type webcrypto } from 'node:crypto'
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Clock } from '../clock.ts'
 import { unauthenticated } from '../errors.ts'
+import { withoutCredentials } from '../masking.ts'
 import { type Caller, PLATFORM_ADMIN } from './caller.ts'
 
 /** Issuer of the tokens this service makes for others (finance). They are refused at its own door. */
@@ -25,6 +26,8 @@ export interface VerifiedToken {
 
 const HASHES: Record<string, string> = { HS256: 'SHA-256', HS384: 'SHA-384', HS512: 'SHA-512' }
 const LEEWAY_SECONDS = 5
+/** The end of the year 9999: an issuer may mean `never` by a number that is no date. */
+const LAST_SECOND = 253_402_300_799
 const LONGEST_TOKEN = 8_192
 const REMEMBERED_TOKENS = 10_000
 
@@ -68,7 +71,7 @@ function keyring(secrets: readonly string[]): Keyring {
 async function verify(token: string, rules: TokenRules, keys: Keyring): Promise<VerifiedToken> {
   if (token.length > LONGEST_TOKEN) throw unauthenticated('The token is too long.')
   const payload = await payloadOf(token, rules, keys)
-  return { caller: callerFrom(payload, rules), expiresAt: payload.exp! }
+  return { caller: callerFrom(token, payload, rules), expiresAt: payload.exp! }
 }
 
 async function payloadOf(token: string, rules: TokenRules, keys: Keyring): Promise<JWTPayload> {
@@ -108,7 +111,7 @@ function refusal(error: unknown): Error {
   return error as Error
 }
 
-function callerFrom(payload: JWTPayload, rules: TokenRules): Caller {
+function callerFrom(token: string, payload: JWTPayload, rules: TokenRules): Caller {
   const now = rules.clock.now().getTime() / 1000
   if (
     payload.iat !== undefined &&
@@ -126,8 +129,20 @@ function callerFrom(payload: JWTPayload, rules: TokenRules): Caller {
     roles: [...new Set(roles)],
     platformAdmin: roles.includes(PLATFORM_ADMIN),
     via: 'token',
+    credentialId: idOf(token, payload.jti),
+    expiresAt: new Date(Math.min(payload.exp!, LAST_SECOND) * 1000).toISOString(),
   }
 }
+
+/** The issuer's own name for the token, where it has one that can be written down. */
+const idOf = (token: string, jti: unknown): string =>
+  typeof jti === 'string' && /^[\x21-\x7e]{1,128}$/.test(jti) && withoutCredentials(jti) === jti
+    ? jti
+    : fingerprint(token)
+
+/** Tells tokens apart in the log, and says nothing else of them. */
+export const fingerprint = (token: string): string =>
+  `sha256:${createHash('sha256').update(token).digest('hex').slice(0, 16)}`
 
 /** Tenants and users are the issuer's: opaque text of 1 to 128 characters. Anything else is no identifier. */
 function identifier(claim: unknown): string | null {

@@ -25,7 +25,8 @@ export interface SendOptions {
   /** Of jobs of one type with one key, at most one is queued or running. */
   key: string
   id?: string
-  startAfter?: Date
+  /** How long to wait first. In seconds from now, which the database counts: nodes' clocks differ. */
+  startAfterSeconds?: number
   /** Below 0: waits for the queue's other jobs, however long it has been there. */
   priority?: number
 }
@@ -45,6 +46,8 @@ export interface Jobs {
     payload: Static<P>,
     options: SendOptions,
   ): Promise<string | null>
+  /** A job of this key that waits for its time, or after a failure, runs now; false when none waited for that. */
+  hurry(tx: Executor, type: JobType, options: Pick<SendOptions, 'key' | 'priority'>): Promise<boolean>
   /** Takes back a job that is queued, or that a worker died over: it is neither run nor becomes a dead letter. */
   discard(tx: Executor, type: JobType, id: string): Promise<void>
   /** Any number of jobs in one statement; those whose key is queued or running already are left out. */
@@ -138,13 +141,13 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       }
     },
 
-    send(tx, type, payload, { key, id, startAfter, priority }) {
+    send(tx, type, payload, { key, id, startAfterSeconds, priority }) {
       const envelope: Envelope = { job: type.name, payload }
       return boss.send(type.queue, envelope, {
         db: fromKysely(tx),
         singletonKey: `${type.name}:${key}`,
         id,
-        startAfter,
+        ...(startAfterSeconds !== undefined && { startAfter: Math.ceil(startAfterSeconds) }),
         ...(priority !== undefined && { priority }),
         ...(type.longestSeconds !== undefined && { expireInSeconds: type.longestSeconds }),
       })
@@ -158,6 +161,15 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
         priority,
       }))
       await boss.insert(type.queue, jobs, { db: fromKysely(tx) })
+    },
+
+    async hurry(tx, type, { key, priority }) {
+      const [db, singletonKey] = [fromKysely(tx), `${type.name}:${key}`]
+      const [job] = await boss.findJobs(type.queue, { db, key: singletonKey, queued: true })
+      if (!job) return false
+      const order = { startAfter: 0, ...(priority !== undefined && { priority }) }
+      const { updated } = await boss.update(type.queue, undefined, { db, singletonKey, ...order })
+      return updated > 0 && (job.state === 'retry' || job.startAfter > job.createdOn)
     },
 
     async discard(tx, type, id) {

@@ -45,6 +45,8 @@ test('a month’s rows find their places, each currency by itself, and what ther
     currency,
     part,
     name,
+    place: 1,
+    groups: 1,
     ...sums(lines),
   })
   const rows = [
@@ -52,13 +54,15 @@ test('a month’s rows find their places, each currency by itself, and what ther
     row('USD', 'all', null, 6),
     row('USD', 'unmatched', null, 2),
     row('USD', 'kind', 'droplet', 5),
-    row('USD', 'kind', 'tax', 1),
+    { ...row('USD', 'kind', 'tax', 1), place: 100 },
+    { ...row('USD', 'kind', null, 7), place: 101, groups: 3 },
     row('USD', 'tenant', null, 4),
     row('USD', 'deployment', 'd1', 3),
     row('USD', 'project', 'acme', 6),
   ]
   const nothing = { lines: 0, amount: '0', amount_minor: 0, net_minor: 0, tax_minor: 0 }
-  const none = { by_kind: [], by_tenant: [], by_deployment: [], by_project: [] }
+  const noOthers = { by_kind: null, by_tenant: null, by_deployment: null, by_project: null }
+  const none = { by_kind: [], by_tenant: [], by_deployment: [], by_project: [], others: noOthers }
   assert.deepEqual(summaryOf(rows), [
     { currency: 'EUR', ...sums(1), unmatched: nothing, ...none },
     {
@@ -72,6 +76,7 @@ test('a month’s rows find their places, each currency by itself, and what ther
       by_tenant: [{ tenant_id: null, ...sums(4) }],
       by_deployment: [{ deployment_id: 'd1', ...sums(3) }],
       by_project: [{ project_name: 'acme', ...sums(6) }],
+      others: { ...noOthers, by_kind: { groups: 3, ...sums(7) } },
     },
   ])
 })

@@ -1,31 +1,8 @@
-// The inventory's rules at their edges: how old news may be, what ties a resource to a deployment, and what is stored.
+// The inventory's rules at their edges: what ties a resource to a deployment, and what is stored.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { same } from '../../../src/features/inventory/same.ts'
 import { deploymentTag, seenResource } from '../../../src/features/inventory/seen-resource.ts'
-import { type KnownResource, planSweep } from '../../../src/features/inventory/sweep-plan.ts'
-
-const HOUR = 3_600_000
-const row: KnownResource = {
-  id: 'r',
-  provider_id: '1',
-  name: 'a',
-  region: null,
-  status: null,
-  tags: [],
-  attrs: {},
-  deployment_id: null,
-  deleted_at: null,
-  last_seen_at: '2026-11-15T12:00:00.000Z',
-}
-
-test('an answer is old news for less than an hour; a row dated later than that is taken for a wrong clock', () => {
-  const asked = (earlierMs: number) => new Date(Date.parse(row.last_seen_at) - earlierMs).toISOString()
-  const written = (earlierMs: number) =>
-    planSweep([row], [{ provider_id: '1', name: 'b', attrs: {}, fingerprint: 'f' }], asked(earlierMs)).updates
-      .length
-  assert.deepEqual([0, 1, HOUR - 1, HOUR, HOUR + 1].map(written), [1, 0, 0, 1, 1])
-})
 
 test('a resource is tied to a deployment by the tag that is made for it', () => {
   const id = '01a1de2b-5688-766c-8709-0aa08fd3b0a8'

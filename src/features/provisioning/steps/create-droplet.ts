@@ -2,7 +2,7 @@
 // whatever carries the saga's tag and looking until nothing does; the inventory learns of it at once, so that what is gone
 // takes no place in the plan.
 import { isGpuSize, ProviderError } from '../../../integrations/digitalocean/index.ts'
-import { deploymentTag, type InventoryKernel, sendRefresh } from '../../inventory/index.ts'
+import { beginLook, deploymentTag, type InventoryKernel, sendRefresh } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
 import { recordDestroyed } from '../record-destroyed.ts'
 import type { ProvisionInputs } from '../schemas.ts'
@@ -38,14 +38,14 @@ export const createDroplet = (kernel: InventoryKernel): Step => ({
     const { size } = inputs as unknown as ProvisionInputs
     const tag = sagaTag(sagaId)
     const known = typeof context.droplet_id === 'string' ? [context.droplet_id] : []
-    const at = kernel.clock.now().toISOString()
+    const look = await beginLook(kernel.db, kernel.clock)
     const droplets = await kernel.providers
       .for('provisioning')
       .destroyDroplets(
         { tag, dropletIds: known, gpus: isGpuSize(size), unsure: known.length === 0 },
         { signal },
       )
-    await recordDestroyed(kernel, sagaId, { providerIds: known, tag, seen: { droplets, at } })
+    await recordDestroyed(kernel, sagaId, { providerIds: known, tag, seen: { droplets, look } })
     return { ok: true }
   },
 })

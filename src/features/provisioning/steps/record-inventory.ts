@@ -5,7 +5,7 @@ import { mapItem } from '../../../integrations/digitalocean/index.ts'
 import { transaction } from '../../../kernel/db/transaction.ts'
 import { holdDeployment } from '../../deployments/index.ts'
 import { dropDesiredState, writeDesiredState } from '../../drift/index.ts'
-import { deploymentTag, type InventoryKernel, recordMadeResource } from '../../inventory/index.ts'
+import { beginLook, deploymentTag, type InventoryKernel, recordMadeResource } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
 import { desiredSpec } from '../desired-spec.ts'
 import { ownedBy, release } from '../repository.ts'
@@ -19,7 +19,7 @@ export const recordInventory = ({ db, providers, clock }: InventoryKernel): Step
   async execute({ sagaId, inputs, context, signal }) {
     const order = inputs as unknown as ProvisionInputs
     const dropletId = String(context.droplet_id)
-    const at = clock.now().toISOString()
+    const look = await beginLook(db, clock)
     const raw = await providers.for('provisioning').get('droplet', dropletId, { signal })
     if (!raw) return { ok: false, reason: `the droplet ${dropletId} is gone` }
     const item = mapItem('droplet', raw)
@@ -27,11 +27,11 @@ export const recordInventory = ({ db, providers, clock }: InventoryKernel): Step
     const resourceId = await transaction(db, async tx => {
       // Whoever starts a run with the same name holds it too, and must see either this run or its droplet.
       await holdDeployment(tx, order.deployment_id)
-      const id = await recordMadeResource(tx, { kind: 'droplet', at, actor: sagaActor(sagaId) }, item, {
+      const id = await recordMadeResource(tx, { kind: 'droplet', ...look, actor: sagaActor(sagaId) }, item, {
         projectId: String(context.project_id),
         deploymentId: order.deployment_id,
       })
-      await writeDesiredState(tx, at, { resourceId: id, spec: desiredSpec(order, tags, item), sagaId })
+      await writeDesiredState(tx, look.at, { resourceId: id, spec: desiredSpec(order, tags, item), sagaId })
       await release(tx, sagaId)
       return id
     })

@@ -24,6 +24,8 @@ export function wasWhole(kind: ChaosKind, { pages }: Answers): boolean {
     if (read.some((page, index) => page.number !== index + 1)) return false
     if (read.slice(0, -1).some(page => page.next !== page.number + 1)) return false
     if (read.some(page => page.total !== last.total)) return false
+    // One that cannot be told from the others may be any that was not shown.
+    if (read.some(page => page.nameless)) return false
     const distinct = new Set(read.flatMap(page => page.shown.map(thing => thing.id))).size
     return SOURCES[source].paged || last.total !== undefined ? distinct === last.total : true
   })

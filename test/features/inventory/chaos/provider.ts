@@ -85,6 +85,8 @@ interface Page {
   shown: Shown[]
   total: unknown
   next: number | null
+  /** An item of it had no id. */
+  nameless: boolean
 }
 
 export interface Answers {
@@ -173,9 +175,10 @@ export function chaosProvider() {
       links: next !== null || nonsense ? { pages: { next: link } } : {},
       ...(total === undefined ? {} : { meta: { total } }),
     }
-    const readable = !withoutId && !nonsense && !active.has('no_list') && !active.has('total_is_text')
-    const shown = held.map(({ id, revision }) => ({ id, revision: missing ? undefined : revision }))
-    if (readable) answers.pages.push({ source, number, shown, total, next })
+    const readable = !nonsense && !active.has('no_list') && !active.has('total_is_text')
+    const named = withoutId ? held.slice(1) : held
+    const shown = named.map(({ id, revision }) => ({ id, revision: missing ? undefined : revision }))
+    if (readable) answers.pages.push({ source, number, shown, total, next, nameless: withoutId })
     return json(body)
   }
 

@@ -1,0 +1,75 @@
+// Browser sessions: a token is kept here, encrypted, and the browser holds the name of the place. The token is verified
+// again at every request, so that a session outlives neither it nor the issuer's secret; and the row is read at every
+// request, so that a session which is ended here is ended on every node.
+import { transaction } from '../../kernel/db/transaction.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { Door, Refused } from '../../kernel/http/authenticate.ts'
+import type { Caller } from '../../kernel/http/caller.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import type { EncryptedTable } from '../../kernel/reencrypt.ts'
+import { type Seal, type SecretKeys, sealFor } from '../../kernel/sealed.ts'
+import { deleteSessionsBefore, endSession, findSession, insertSession } from './repository.ts'
+
+export const sessionSealOf = (secretKeys: SecretKeys): Seal => sealFor('session tokens', secretKeys)
+
+export const encryptedSessions = (secretKeys: SecretKeys): EncryptedTable => ({
+  table: 'sessions',
+  key: ['id'],
+  columns: ['token'],
+  renew: sessionSealOf(secretKeys).renew,
+  placeOf: ({ id }) => id!,
+})
+
+export interface Sessions {
+  /** Begins a session with a token that has been verified; answers its id. */
+  start(caller: Caller, token: string): Promise<string>
+  verify(id: string): Promise<Caller | Refused>
+  /** Ending one that has ended, or never was, is no error. */
+  end(id: string): Promise<void>
+}
+
+export function createSessions(
+  { db, clock }: Kernel,
+  seal: Seal,
+  verifyToken: Door['verifyToken'],
+): Sessions {
+  return {
+    async start({ sub, tenantId, expiresAt }, token) {
+      const id = newId()
+      const row = {
+        id,
+        user_id: sub,
+        tenant_id: tenantId,
+        token: seal.seal(token, id),
+        created_at: clock.now().toISOString(),
+        // A token always expires.
+        expires_at: expiresAt!,
+        ended_at: null,
+      }
+      await transaction(db, tx => insertSession(tx, row))
+      return id
+    },
+
+    async verify(id) {
+      const session = await findSession(db, id)
+      if (!session) return { refused: 'there is no such session', id }
+      if (session.token === null) return { refused: 'it was signed out', id }
+      try {
+        const { caller } = await verifyToken(seal.open(session.token, id))
+        return { ...caller, via: 'session', credentialId: id }
+      } catch (error) {
+        if (!(error instanceof AppError)) return { refused: 'its token cannot be decrypted', id }
+        if (error.kind !== 'unauthenticated') throw error
+        return { refused: error.message, id }
+      }
+    },
+
+    end: id => transaction(db, tx => endSession(tx, id, clock.now().toISOString())),
+  }
+}
+
+export const forgetSessions = ({ db, clock }: Pick<Kernel, 'db' | 'clock'>) => ({
+  what: 'browser sessions whose token has expired',
+  run: () => deleteSessionsBefore(db, clock.now().toISOString()),
+})
