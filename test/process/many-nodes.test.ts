@@ -120,6 +120,31 @@ if (onPostgres) {
     for (const one of nodes) assert.equal(await one.ready(), 200)
   })
 
+  test('what was asked under keys of a process that is killed is done once, and the others have the answers', async () => {
+    const doomed = nodes.pop()!
+    const authorization = `Bearer ${await doomed.token()}`
+    const asked = Array.from({ length: 60 }, (_, n) => n)
+    const create = async ({ url }: Service, n: number) => {
+      const answer = await fetch(`${url}/api/v1/users/ada/api_keys`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json', 'idempotency-key': `killed ${n}` },
+        body: JSON.stringify({ description: `key ${n}` }),
+      })
+      return { status: answer.status, text: await answer.text() }
+    }
+    const first = asked.map(n => create(doomed, n).catch(() => undefined))
+    await Promise.any(first)
+    await doomed.kill()
+    const heard = await Promise.all(first)
+    const again = await Promise.all(asked.map(n => create(nodes[n % nodes.length]!, n)))
+    for (const [n, answer] of again.entries()) {
+      assert.equal(answer.status, 201, answer.text)
+      if (heard[n]?.status === 201) assert.equal(answer.text, heard[n].text)
+    }
+    const { rows } = await sql.query('select count(*)::int as count from api_keys')
+    assert.equal(rows[0].count, asked.length)
+  })
+
   test('a job in flight at SIGTERM is finished before the process ends', async () => {
     const [leaving, ...others] = nodes.splice(0)
     for (const other of others) assert.deepEqual(await other.stop(), { code: 0, signal: null })
