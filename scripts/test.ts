@@ -18,9 +18,12 @@ interface Step {
  */
 const processes = process.env.TEST_DATABASE_URL
   ? [
+      'audit-command',
       'catalog-command',
+      'chaos-database',
       'chaos-sagas',
       'database-away',
+      'database-proxy',
       'finance-push',
       'half-open',
       'many-nodes',

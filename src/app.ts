@@ -86,6 +86,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestIdHeader: false,
+    trustProxy: config.TRUSTED_PROXIES ?? false,
     // Always our own: two requests must not be found under one id. The caller's own is kept beside it.
     genReqId: () => randomUUID(),
     schemaController: { compilersFactory: { buildSerializer } },
