@@ -47,11 +47,11 @@ export function problemsOf({ config, method, schema }: RouteOptions): DeclaredPr
   const common = (status: number, code: keyof typeof COMMON) => add(status, { [code]: COMMON[code] })
 
   common(503, 'unavailable')
+  common(429, 'rate_limited')
   if (config?.guard !== 'public') {
     common(401, 'unauthenticated')
     common(403, 'forbidden')
     common(403, 'user_suspended')
-    common(429, 'rate_limited')
     common(500, 'internal')
   }
   if (schema?.params) common(404, 'not_found')
