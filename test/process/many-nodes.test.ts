@@ -195,4 +195,23 @@ if (onPostgres) {
     for (const node of nodes) assert.deepEqual(await node.stop(), { code: 0, signal: null })
     assert.equal((await scheduled()).length, 1)
   })
+
+  test('a node whose machine’s clock is five minutes ahead goes by the database’s time, and warns', async t => {
+    const ahead = `const Right = Date
+      globalThis.Date = class extends Right {
+        constructor(...given) { given.length > 0 ? super(...given) : super(Right.now() + 300_000) }
+        static now() { return Right.now() + 300_000 }
+      }`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(ahead)}`
+    const node = await startService(t, { env: { ...env, NODE_OPTIONS }, command: 'api' })
+    assert.match(node.output(), /clock differs from the database/)
+    const soon = Math.floor(Date.now() / 1000) + 60
+    const good = await node.call('GET', tasks, { token: await node.token({ exp: soon }) })
+    assert.equal(good.status, 200, 'by the machine’s clock it would have expired')
+    assert.equal((await node.call('POST', `${task}/pause`)).status, 200)
+    const { rows } = await sql.query(
+      'select abs(extract(epoch from now() - paused_at)) < 60 as in_time from scheduled_tasks where paused_at is not null',
+    )
+    assert.deepEqual(rows, [{ in_time: true }])
+  })
 }
