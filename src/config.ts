@@ -136,10 +136,6 @@ export const variables = {
     '`true`: webhooks may also be sent to private (not link-local) addresses and by plain http; for trying and for closed networks',
   ),
   PLATFORM_TENANT_ID: withDefault('platform', check.text, 'the platform-admin tenant'),
-  TRUSTED_PROXIES: optional(
-    check.addresses,
-    'addresses or ranges of your proxies, comma-separated: what their `X-Forwarded-For` says is the client’s address; none: the peer of the connection',
-  ),
   RATE_LIMIT_PER_MINUTE: withDefault(
     '6000',
     check.integer(0, 10_000_000),

@@ -1,5 +1,6 @@
 // What counts as one address. Who has an IPv6 address mostly has 2^64 of them, so those are counted by their network.
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
+import type { FastifyRequest } from 'fastify'
 
 const GROUPS = 8
 const NETWORK_GROUPS = 4
@@ -19,3 +20,7 @@ export function networkOf(address: string): string {
   const network = [...first, ...zeros, ...last].slice(0, NETWORK_GROUPS)
   return `${network.map(group => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
 }
+
+/** The client's address. What a proxy passes on is not always one. */
+export const addressOf = ({ ip, socket }: FastifyRequest): string =>
+  isIP(ip) === 0 ? (socket.remoteAddress ?? 'unknown') : ip

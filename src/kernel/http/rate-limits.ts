@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import { API_KEY_PREFIX, authenticate, type Door } from './authenticate.ts'
 import type { Caller } from './caller.ts'
-import { networkOf } from './client-address.ts'
+import { addressOf, networkOf } from './client-address.ts'
 import { type Count, type RateLimiter, rateLimiter } from './rate-limiter.ts'
 
 export interface RateLimits {
@@ -38,7 +38,7 @@ export function rateLimits(
   const goodKeys = recentlyGood()
 
   async function authenticated(request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
-    const address = networkOf(request.ip)
+    const address = networkOf(addressOf(request))
     const { authorization = '' } = request.headers
     const isKey = KEY_IN_HEADER.test(authorization)
     const blocked = failures?.look(address)
@@ -72,7 +72,7 @@ export function rateLimits(
       spend(callers, callerKey(caller), reply)
       return caller
     },
-    admitStranger: (request, reply) => spend(strangers, networkOf(request.ip), reply),
+    admitStranger: (request, reply) => spend(strangers, networkOf(addressOf(request)), reply),
   }
 }
 
