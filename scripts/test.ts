@@ -25,6 +25,7 @@ const processes = process.env.TEST_DATABASE_URL
       'database-away',
       'database-proxy',
       'finance-push',
+      'half-open',
       'many-nodes',
       'reference-page',
       'sagas-command',

@@ -42,6 +42,7 @@ const generatedSecret = <T>(shape: check.Check<T>, meaning: string, minBytes: nu
   }) as Variable<T>
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+const poolers = ['auto', 'none', 'transaction'] as const
 const environments = ['development', 'test', 'production'] as const
 
 export const variables = {
@@ -63,6 +64,16 @@ export const variables = {
     '10',
     check.integer(1, 500),
     'connections one process holds for requests and jobs; the queue holds up to 5 more',
+  ),
+  DATABASE_POOLER: withDefault(
+    'auto',
+    check.oneOf(poolers),
+    '`transaction`: a pooler in transaction mode is in between, `none`: there is none, `auto`: find out',
+  ),
+  DATABASE_STATEMENT_SECONDS: withDefault(
+    '10',
+    check.integer(1, 600),
+    'how long one statement of a request may take before it is ended with 503 `query_timeout`; jobs over whole tables have 10 minutes',
   ),
   DATA_DIR: withDefault(
     './data',
@@ -133,6 +144,19 @@ export const variables = {
     '6000',
     check.integer(0, 10_000_000),
     'requests a minute for each caller, counted by each process; 0 turns the limit off',
+  ),
+  AUTH_FAILURES_PER_MINUTE: optional(
+    check.integer(0, 10_000_000),
+    'failed authentications a minute for each address (IPv6: each /64), counted by each process; none: a tenth of `RATE_LIMIT_PER_MINUTE`; 0 turns the limit off',
+  ),
+  REQUESTS_AT_ONCE: optional(
+    check.integer(1, 10_000),
+    'requests of one tenant (or of all platform_admins) that one process works on at once; the others wait up to 5 seconds; none: seven tenths of `DATABASE_POOL_SIZE`',
+  ),
+  TRUST_PROXY: withDefault(
+    'false',
+    check.proxies,
+    'reverse proxies whose `X-Forwarded-For` is believed: how many stand before the service, or their addresses and networks, comma-separated; `false`: none',
   ),
   SHUTDOWN_GRACE_SECONDS: withDefault(
     '30',

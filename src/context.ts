@@ -70,8 +70,7 @@ const DATABASE_PATIENCE_MS = 30_000
 
 export async function createContext(options: ContextOptions): Promise<Context> {
   const { config, worker, log = createLog(config.LOG_LEVEL) } = options
-  const { DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize, DATA_DIR: dataDir } = config
-  const engine = options.engine ?? (await open({ url, poolSize, dataDir, log }))
+  const engine = options.engine ?? (await open(config, log))
   let stopClock = () => {}
   try {
     await waitUntilReachable(engine, log, DATABASE_PATIENCE_MS)
@@ -82,7 +81,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       clock = databaseClock
       dateIdsBy(clock)
     }
-    const applied = await migrate(engine, clock)
+    const applied = await migrate(engine, clock, { log })
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
     const vault = createVault(config.SECRET_KEY)
     const { providers, providerTokens } = await providersOf(options, { db: engine.db, log, vault }, clock)

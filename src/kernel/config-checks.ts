@@ -1,6 +1,5 @@
 // What a single configuration value may look like. Each check returns the value or throws a `Mend`: what is
 // wrong, in words that say how to put it right. They know no variable's name.
-
 import { isIP } from 'node:net'
 import { shortness } from './weak-secret.ts'
 
@@ -86,6 +85,25 @@ export const domain: Check<string> = raw => {
     throw new Mend('is not a domain name: write example.com, in lower case, with no scheme')
   }
   return raw
+}
+
+const PROXY_NETWORKS = ['loopback', 'linklocal', 'uniquelocal']
+
+/** Which proxies are believed. `true` is not offered: it would let every caller name the address it is counted by. */
+export const proxies: Check<false | number | string[]> = raw => {
+  if (raw === 'false') return false
+  if (/^[1-9]\d?$/.test(raw)) return Number(raw)
+  const list = raw.split(',').map(part => part.trim())
+  const isNetwork = (part: string) => {
+    const [address = '', bits] = part.split('/')
+    const most = isIP(address) === 4 ? 32 : 128
+    return isIP(address) !== 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))
+  }
+  if (!list.every(part => isNetwork(part) || PROXY_NETWORKS.includes(part)))
+    throw new Mend(
+      'is not how many proxies there are (1), nor a list of their addresses and networks (10.0.0.7, 10.0.0.0/8, loopback)',
+    )
+  return list
 }
 
 export const SECRET_BYTES = 32

@@ -19,10 +19,9 @@ const base = '/api/v1/admin/audit_log'
 /** What the owner of the database does: a replica's session fires no triggers. */
 const behind = ({ ctx }: Bundle, ...statements: string[]) =>
   ctx.engine.session(session =>
-    session.script(`set local session_replication_role = replica; ${statements.join(';')}`, {
-      text: 'select 1',
-      values: [],
-    }),
+    session.transaction(tx =>
+      tx.script(`set local session_replication_role = replica; ${statements.join(';')}`),
+    ),
   )
 
 async function verdict({ call }: Bundle): Promise<[boolean, number | null, string | null]> {

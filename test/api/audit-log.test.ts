@@ -298,10 +298,9 @@ test('whoever changes, drops or cuts out entries behind the database’s back is
   /** A replica's session fires no triggers. */
   const behind = (...statements: string[]) =>
     ctx.engine.session(session =>
-      session.script(`set local session_replication_role = replica; ${statements.join(';')}`, {
-        text: 'select 1',
-        values: [],
-      }),
+      session.transaction(tx =>
+        tx.script(`set local session_replication_role = replica; ${statements.join(';')}`),
+      ),
     )
   const verdict = async () => {
     const { intact, entries, broken_at, reason } = await verifyChain(ctx)

@@ -37,10 +37,9 @@ test('cloudops audit verify compares the log with copies of its checkpoints, and
     'update storage_backends set active = false',
   ]
   await ctx.engine.session(session =>
-    session.script(`set local session_replication_role = replica; ${statements.join(';')}`, {
-      text: 'select 1',
-      values: [],
-    }),
+    session.transaction(tx =>
+      tx.script(`set local session_replication_role = replica; ${statements.join(';')}`),
+    ),
   )
   assert.equal((await verify()).code, 0)
   const newest = join(copies, readdirSync(copies).sort().at(-1)!)
