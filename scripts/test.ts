@@ -18,10 +18,14 @@ interface Step {
  */
 const processes = process.env.TEST_DATABASE_URL
   ? [
+      'audit-command',
       'catalog-command',
+      'chaos-database',
       'chaos-sagas',
       'database-away',
+      'database-proxy',
       'finance-push',
+      'half-open',
       'many-nodes',
       'reference-page',
       'sagas-command',

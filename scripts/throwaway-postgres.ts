@@ -1,10 +1,10 @@
 // A PostgreSQL cluster to throw away: in a temporary folder, on loopback alone, without fsync. It can be stopped and
 // started again on the same port, for tests of what happens while the database is away.
 import { spawn, spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 export interface ThrowawayPostgres {
   port: number
@@ -12,11 +12,23 @@ export interface ThrowawayPostgres {
   start(): Promise<void>
   /** `immediate` is a crash: connections are cut, nothing is written down. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
+  /** Makes a standby the one that is written to. */
+  promote(): Promise<void>
   /** Stops it if it runs, and deletes its folder. */
   remove(): Promise<void>
 }
 
-export async function startPostgres(): Promise<ThrowawayPostgres> {
+export interface ThrowawayOptions {
+  /** As `-c` takes them; they win over what is set here. */
+  settings?: string[]
+  /** A streaming standby of this one, instead of an empty cluster. */
+  standbyOf?: ThrowawayPostgres
+}
+
+export async function startPostgres({
+  settings: more = [],
+  standbyOf,
+}: ThrowawayOptions = {}): Promise<ThrowawayPostgres> {
   const binaries = findBinaries()
   if (!binaries) {
     throw new Error(
@@ -38,36 +50,37 @@ export async function startPostgres(): Promise<ThrowawayPostgres> {
     // A throwaway cluster has nothing to lose in a power cut.
     '-c fsync=off -c synchronous_commit=off -c full_page_writes=off',
     process.env.POSTGRES_SETTINGS ?? '',
+    ...more.map(setting => `-c ${setting}`),
   ].join(' ')
 
   const run = (program: string, args: string[]) =>
     execute(join(binaries, program), args, { ...user, cwd: root })
   const start = () => run('pg_ctl', ['-D', folder, '-w', '-l', join(root, 'log'), '-o', settings, 'start'])
   const stop = (mode: string) => run('pg_ctl', ['-D', folder, '-m', mode, '-w', 'stop'])
+  const promote = () => run('pg_ctl', ['-D', folder, '-w', 'promote'])
+  const initialize = () =>
+    run('initdb', [
+      ...['-D', folder, '-U', 'postgres', '-A', 'trust'],
+      ...['-E', 'UTF8', '--locale=C', '--no-sync'],
+    ])
+  const copy = (from: number) =>
+    run('pg_basebackup', [
+      ...['-D', folder, '-h', '127.0.0.1', '-p', String(from), '-U', 'postgres'],
+      ...['-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'],
+    ])
   const remove = async () => {
     if (existsSync(join(folder, 'postmaster.pid'))) await stop('immediate').catch(() => {})
     rmSync(root, { recursive: true, force: true })
   }
 
   try {
-    await run('initdb', [
-      '-D',
-      folder,
-      '-U',
-      'postgres',
-      '-A',
-      'trust',
-      '-E',
-      'UTF8',
-      '--locale=C',
-      '--no-sync',
-    ])
+    await (standbyOf ? copy(standbyOf.port) : initialize())
     await start()
   } catch (error) {
     await remove()
     throw error
   }
-  return { port, url: `postgres://postgres@127.0.0.1:${port}/postgres`, start, stop, remove }
+  return { port, url: `postgres://postgres@127.0.0.1:${port}/postgres`, start, stop, promote, remove }
 }
 
 function execute(program: string, args: string[], options: { uid?: number; gid?: number; cwd: string }) {
@@ -90,9 +103,11 @@ function execute(program: string, args: string[], options: { uid?: number; gid?:
 function findBinaries(): string | undefined {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : []
   const debian = versions.sort((a, b) => Number(b) - Number(a)).map(v => `/usr/lib/postgresql/${v}/bin`)
-  return [...(process.env.PATH ?? '').split(':'), ...debian].find(
+  const found = [...(process.env.PATH ?? '').split(':'), ...debian].find(
     dir => dir && existsSync(join(dir, 'initdb')),
   )
+  // Where links to some of them are, the others need not be.
+  return found && dirname(realpathSync(join(found, 'initdb')))
 }
 
 function accountOf(name: string): { uid: number; gid: number } {

@@ -94,6 +94,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
     trustProxy: trustedProxies(config.TRUST_PROXY),
     requestIdHeader: false,
+    trustProxy: config.TRUSTED_PROXIES ?? false,
     // Always our own: two requests must not be found under one id. The caller's own is kept beside it.
     genReqId: () => randomUUID(),
     schemaController: { compilersFactory: { buildSerializer } },

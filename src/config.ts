@@ -42,6 +42,7 @@ const generatedSecret = <T>(shape: check.Check<T>, meaning: string, minBytes: nu
   }) as Variable<T>
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+const poolers = ['auto', 'none', 'transaction'] as const
 const environments = ['development', 'test', 'production'] as const
 
 export const variables = {
@@ -63,6 +64,16 @@ export const variables = {
     '10',
     check.integer(1, 500),
     'connections one process holds for requests and jobs; the queue holds up to 5 more',
+  ),
+  DATABASE_POOLER: withDefault(
+    'auto',
+    check.oneOf(poolers),
+    '`transaction`: a pooler in transaction mode is in between, `none`: there is none, `auto`: find out',
+  ),
+  DATABASE_STATEMENT_SECONDS: withDefault(
+    '10',
+    check.integer(1, 600),
+    'how long one statement of a request may take before it is ended with 503 `query_timeout`; jobs over whole tables have 10 minutes',
   ),
   DATA_DIR: withDefault(
     './data',
@@ -122,9 +133,13 @@ export const variables = {
   WEBHOOKS_ALLOW_PRIVATE: withDefault(
     'false',
     check.flag,
-    '`true`: webhooks may also be sent to private addresses and by plain http; for trying and for closed networks',
+    '`true`: webhooks may also be sent to private (not link-local) addresses and by plain http; for trying and for closed networks',
   ),
   PLATFORM_TENANT_ID: withDefault('platform', check.text, 'the platform-admin tenant'),
+  TRUSTED_PROXIES: optional(
+    check.addresses,
+    'addresses or ranges of your proxies, comma-separated: what their `X-Forwarded-For` says is the client’s address; none: the peer of the connection',
+  ),
   RATE_LIMIT_PER_MINUTE: withDefault(
     '6000',
     check.integer(0, 10_000_000),

@@ -1,6 +1,7 @@
 // The composition root: turns a configuration into the parts the service is made of, and takes them down again.
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
+import { type AuditKernel, auditKeys } from './features/audit-log/index.ts'
 import type { BillingKernel } from './features/billing/index.ts'
 import type { InventoryKernel } from './features/inventory/index.ts'
 import type { SagaKind } from './features/sagas/index.ts'
@@ -28,7 +29,13 @@ import { createJobs } from './kernel/queue/jobs.ts'
 import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
 
-export interface Context extends Kernel, InventoryKernel, BillingKernel, SecretsKernel, WebhookKernel {
+export interface Context
+  extends Kernel,
+    InventoryKernel,
+    BillingKernel,
+    SecretsKernel,
+    WebhookKernel,
+    AuditKernel {
   config: Config
   version: string
   sagaKinds: readonly SagaKind[]
@@ -63,8 +70,7 @@ const DATABASE_PATIENCE_MS = 30_000
 
 export async function createContext(options: ContextOptions): Promise<Context> {
   const { config, worker, log = createLog(config.LOG_LEVEL) } = options
-  const { DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize, DATA_DIR: dataDir } = config
-  const engine = options.engine ?? (await open({ url, poolSize, dataDir, log }))
+  const engine = options.engine ?? (await open(config, log))
   let stopClock = () => {}
   try {
     await waitUntilReachable(engine, log, DATABASE_PATIENCE_MS)
@@ -75,7 +81,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       clock = databaseClock
       dateIdsBy(clock)
     }
-    const applied = await migrate(engine, clock)
+    const applied = await migrate(engine, clock, { log })
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
     const vault = createVault(config.SECRET_KEY)
     const { providers, providerTokens } = await providersOf(options, { db: engine.db, log, vault }, clock)
@@ -95,6 +101,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       webhookSender,
       webhookSeal: webhookSealOf(config.SECRET_KEY),
       storage,
+      auditKeys: auditKeys(config.SECRET_KEY),
       storageSeal: storageSealOf(config.SECRET_KEY),
       platformTenantId: config.PLATFORM_TENANT_ID,
       engine,

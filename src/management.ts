@@ -27,6 +27,9 @@ export interface ManagementOptions {
 
 const PATIENCE_MS = 2_000
 
+/** Longer than a fetch that hangs takes to be given up and made again. */
+const UNREACHED_SECONDS = 30
+
 export async function buildManagement({ ctx, api, isReady }: ManagementOptions): Promise<FastifyInstance> {
   let everyAnswer: Headers = {}
   // The framework's own answers and log lines would repeat the address, and with it whatever was pasted there.
@@ -60,10 +63,8 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
   })
 
   app.get('/ready', async (_request, reply) => {
-    const problem = isReady()
-      ? await ctx.engine.ping(PATIENCE_MS).then(nothing, () => 'the database does not answer')
-      : 'starting or stopping'
-    return reply.code(problem ? 503 : 200).send({ ready: !problem, ...(problem && { reason: problem }) })
+    const reason = isReady() ? await unreached(ctx) : 'starting or stopping'
+    return reply.code(reason ? 503 : 200).send({ ready: !reason, ...(reason && { reason }) })
   })
 
   app.get('/metrics', async (_request, reply) => {
@@ -75,7 +76,19 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
   return app
 }
 
-const nothing = () => undefined
+/**
+ * What keeps this process from its work. A database that cannot write is not among it: the process still answers reads,
+ * and taking every node out would end those too. That is told by /api/health.
+ */
+async function unreached({ engine, jobs }: Context): Promise<string | undefined> {
+  try {
+    await engine.ping(PATIENCE_MS)
+  } catch {
+    return 'the database does not answer'
+  }
+  const queue = jobs.unreached(UNREACHED_SECONDS)
+  return queue && `the queue ${queue} has not been reached for ${UNREACHED_SECONDS} s`
+}
 
 /** Gauges that are read when they are asked for. */
 async function collect(ctx: Context): Promise<void> {

@@ -17,8 +17,9 @@ import {
   housekeeping,
   requestFirstRun,
   taskHandlers,
-  taskSchedule,
+  taskJob,
   upsertTasks,
+  watchSchedule,
 } from './features/scheduled-tasks/index.ts'
 import { forgetSessions } from './features/session/index.ts'
 import { rollOverPeriods } from './features/subscriptions/index.ts'
@@ -41,7 +42,11 @@ const tasksOf = (ctx: Context): Task[] => [
 ]
 
 /** Makes the tasks known to the API; every process does so at its start. */
-export const registerTasks = (ctx: Context): Promise<void> => upsertTasks(ctx.db, tasksOf(ctx))
+export async function registerTasks(ctx: Context): Promise<void> {
+  const tasks = tasksOf(ctx)
+  await ctx.jobs.declare(tasks.map(taskJob))
+  await upsertTasks(ctx.db, tasks)
+}
 
 /** Starts running jobs in this process. */
 export async function startWorker(ctx: Context): Promise<void> {
@@ -53,12 +58,15 @@ export async function startWorker(ctx: Context): Promise<void> {
     ...billingHandlers(ctx),
     ...pushHandlers(ctx),
   ]
-  await ctx.jobs.work(handlers, tasks.map(taskSchedule))
+  await ctx.jobs.work(handlers)
   watchSagas(ctx)
   watchOutbox(ctx)
   // Finance may have been configured since the last start.
   await requestMissingPushes(ctx)
 }
+
+/** Has the tasks run on their schedule; what was missed is made up for. */
+export const startSchedule = (ctx: Context): void => watchSchedule(ctx, tasksOf(ctx))
 
 /** A fresh installation mirrors the provider at once instead of at the next quarter past. */
 export async function startFirstSweep(ctx: Context): Promise<void> {

@@ -57,7 +57,10 @@ export function createSandboxStorage(options: SandboxStorageOptions): SandboxSto
     const key = rest.map(decodeURIComponent).join('/')
     if (request.method === 'PUT') objects.set(key, body)
     if (request.method === 'DELETE') objects.delete(key)
-    if (request.method === 'PUT') return void response.end()
+    if (request.method === 'PUT') {
+      const etag = `"${createHash('md5').update(body).digest('hex')}"`
+      return void response.writeHead(200, { etag }).end()
+    }
     if (request.method === 'DELETE') return void response.writeHead(204).end()
     const object = objects.get(key)
     if (!object)

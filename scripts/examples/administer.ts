@@ -20,6 +20,7 @@ async function log({ tell }: Teller): Promise<void> {
   const { body } = await tell(200, 'GET', `${base}?operation=transitionDeployment`)
   await tell(200, 'GET', `${base}/${body.data[0].id}`)
   await tell(200, 'GET', `${base}/verify`)
+  await tell(200, 'GET', `${base}/checkpoints`)
 }
 
 async function keys({ tell }: Teller): Promise<void> {

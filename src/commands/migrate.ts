@@ -19,11 +19,11 @@ export const migrate: Command = {
     // Loaded here and not at the top: the other commands need not wait for the engines.
     const { open, waitUntilReachable } = await import('../kernel/db/open.ts')
     const log = createLog('warn')
-    const engine = await open({ url: config.DATABASE_URL, poolSize: 2, dataDir: config.DATA_DIR, log })
+    const engine = await open({ ...config, DATABASE_POOL_SIZE: 2 }, log)
     try {
       await waitUntilReachable(engine, log, 10_000)
       if (action === 'status') return await status()
-      const applied = await applyMigrations(engine, systemClock)
+      const applied = await applyMigrations(engine, systemClock, { log })
       // The queue keeps its own tables, with migrations of its own.
       const { createJobs } = await import('../kernel/queue/jobs.ts')
       const jobs = createJobs({ engine, log, metrics: createMetrics(), worker: false })

@@ -22,7 +22,7 @@ export const secrets: Command = {
         import('../kernel/reencrypt.ts'),
       ])
     const log = createLog('warn')
-    const engine = await open({ url: config.DATABASE_URL, poolSize: 2, dataDir: config.DATA_DIR, log })
+    const engine = await open({ ...config, DATABASE_POOL_SIZE: 2 }, log)
     try {
       await waitUntilReachable(engine, log, 10_000)
       if ((await migrationStatus(engine)).some(({ state }) => state === 'pending'))

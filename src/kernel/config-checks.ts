@@ -60,6 +60,19 @@ export const databaseUrl: Check<string> = raw => {
   return raw
 }
 
+/** Addresses, or ranges of them as `10.0.0.0/8`, separated by commas. */
+export const addresses: Check<string[]> = raw => {
+  const list = raw.split(',').map(one => one.trim())
+  for (const one of list) {
+    const [address = '', bits, ...more] = one.split('/')
+    const most = isIP(address) === 4 ? 32 : 128
+    const fits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
+    if (isIP(address) === 0 || !fits || more.length > 0)
+      throw new Mend(`names no address or range: ${one}. Write 10.0.0.5 or 10.0.0.0/8, several with commas`)
+  }
+  return list
+}
+
 export const origin: Check<string> = raw => {
   const parsed = URL.parse(raw)
   if (!parsed || parsed.origin !== raw)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { auditSeal, sealEntries } from '../../src/features/audit-log/seal-entries.ts'
+import { auditSeal } from '../../src/features/audit-log/jobs.ts'
+import { sealEntries } from '../../src/features/audit-log/seal-entries.ts'
 import { verifyChain } from '../../src/features/audit-log/verify-chain.ts'
 import { actAs, actingText } from '../../src/kernel/acting.ts'
 import { newId } from '../../src/kernel/ids.ts'
@@ -263,7 +264,8 @@ test('sealed entries form a chain that is verified whole, batch by batch, and th
   const bundle = await setup(t)
   const { call, ctx } = bundle
   const verify = async () => (await call('GET', `${base}/verify`)).body.data
-  const nothing = { intact: true, entries: 0, head: null, broken_at: null, reason: null }
+  const none = { unkeyed: 0, checkpoints: 0, published: null }
+  const nothing = { intact: true, entries: 0, head: null, ...none, broken_at: null, reason: null }
   assert.deepEqual(await verify(), nothing)
   for (let i = 0; i < 5; i++) await deployment(bundle)
   assert.equal(await sealEntries(ctx, { atATime: 2 }), 5)
@@ -271,7 +273,7 @@ test('sealed entries form a chain that is verified whole, batch by batch, and th
   const [newest] = await list(bundle)
   assert.equal(newest?.seq, 5)
   const head = { seq: 5, hash: newest?.hash }
-  assert.deepEqual(await verifyChain(ctx, { atATime: 2 }), { ...nothing, entries: 5, head })
+  assert.deepEqual(await verifyChain(ctx, { atATime: 2 }), { ...nothing, entries: 5, head, checkpoints: 3 })
   await deployment(bundle)
   await auditSeal(ctx).run({ log: ctx.log } as never)
   assert.equal((await list(bundle, 'limit=1'))[0]?.seq, 6)
@@ -296,10 +298,9 @@ test('whoever changes, drops or cuts out entries behind the database’s back is
   /** A replica's session fires no triggers. */
   const behind = (...statements: string[]) =>
     ctx.engine.session(session =>
-      session.script(`set local session_replication_role = replica; ${statements.join(';')}`, {
-        text: 'select 1',
-        values: [],
-      }),
+      session.transaction(tx =>
+        tx.script(`set local session_replication_role = replica; ${statements.join(';')}`),
+      ),
     )
   const verdict = async () => {
     const { intact, entries, broken_at, reason } = await verifyChain(ctx)
@@ -318,24 +319,27 @@ test('whoever changes, drops or cuts out entries behind the database’s back is
   assert.deepEqual(await verdict(), [false, 1, 2, 'the link is missing'])
   await behind('update audit_seals set seq = seq - 1 where seq > 2')
   assert.deepEqual(await verdict(), [false, 1, 2, changed])
-  // Cut off at the end, the chain is whole: only a head that was noted tells.
+  // Cut off at the end, the chain is whole: a checkpoint tells, and a head that was noted.
   await behind('delete from audit_seals where seq > 1', `delete from audit_log where id <> (${first})`)
-  assert.deepEqual(await verdict(), [true, 1, null, null])
+  assert.deepEqual(await verdict(), [false, 1, 4, 'the chain ends before checkpoint 1'])
+  await behind('delete from audit_checkpoints')
+  assert.deepEqual(await verdict(), [false, 1, 1, 'the checkpoint of the link is missing'])
   const noted = async (head: string) => {
-    const { status, body } = await bundle.call('GET', `${base}/verify?head=${head}`)
-    return [status, body.data?.intact, body.data?.broken_at, body.data?.reason]
+    const { status } = await bundle.call('GET', `${base}/verify?head=${head}`)
+    return status
   }
-  const [standing] = await list(bundle)
-  assert.deepEqual(await noted(`1:${standing?.hash}`), [200, true, null, null])
-  const other = 'the link is not the one that was noted'
-  assert.deepEqual(await noted(`1:${'0'.repeat(64)}`), [200, false, 1, other])
-  assert.deepEqual(await noted(`4:${standing?.hash}`), [
-    200,
-    false,
-    4,
-    'the chain ends before the noted link',
-  ])
-  assert.equal((await noted('4'))[0], 422)
+  assert.equal(await noted('4'), 422)
+  const fresh = await setup(t)
+  await deployment(fresh)
+  await sealEntries(fresh.ctx)
+  const of = async (head: string) => {
+    const { intact, broken_at, reason } = (await fresh.call('GET', `${base}/verify?head=${head}`)).body.data
+    return [intact, broken_at, reason]
+  }
+  const [standing] = await list(fresh)
+  assert.deepEqual(await of(`1:${standing?.hash}`), [true, null, null])
+  assert.deepEqual(await of(`1:${'0'.repeat(64)}`), [false, 1, 'the link is not the one that was noted'])
+  assert.deepEqual(await of(`4:${standing?.hash}`), [false, 4, 'the chain ends before the noted link'])
 })
 
 test('the log and its chain cannot be changed, and are for a platform_admin alone', async t => {

@@ -63,12 +63,15 @@ test('a route that declares no guard keeps the app from being built', async t =>
   )
 })
 
-test('a caller’s request id is kept when it is harmless and replaced when it is not', async t => {
+test('the request id of an answer and of its problem is our own, whatever the caller sends', async t => {
   const { call } = await setup(t)
-  const kept = await call('GET', '/api/v1/session', { headers: { 'x-request-id': 'trace-1234567890' } })
-  assert.equal(kept.headers.get('x-request-id'), 'trace-1234567890')
-  const replaced = await call('GET', '/api/v1/session', { headers: { 'x-request-id': '<script>' } })
-  assert.match(replaced.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
+  for (const theirs of ['trace-1234567890', '<script>', '0198a2b4-5c6d-7e8f-9a0b-1c2d3e4f5a6b']) {
+    const { headers, body } = await call('GET', '/api/v1/none', { headers: { 'x-request-id': theirs } })
+    const id = headers.get('x-request-id') ?? ''
+    assert.match(id, /^[0-9a-f-]{36}$/)
+    assert.notEqual(id, theirs)
+    assert.equal(body.request_id, id)
+  }
 })
 
 test('answers carry the headers that keep browsers from guessing, framing and sniffing', async t => {

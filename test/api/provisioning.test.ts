@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { manualClock } from '../../sandbox/clock.ts'
 import { provisioningSagas } from '../../src/features/provisioning/index.ts'
+import type { Executor } from '../../src/kernel/db/tables.ts'
+import { transaction } from '../../src/kernel/db/transaction.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { desire, drifts, sweepDrift } from '../support/drift.ts'
 import { addon, deployment, move, plan } from '../support/factories.ts'
@@ -213,6 +215,7 @@ test('a deployment that was moved since it was asked for is given nothing', asyn
     stepIndex: 0,
     signal,
     log: silentLog,
+    transaction: <T>(work: (tx: Executor) => Promise<T>) => transaction(bundle.ctx.db, work),
   }
   const result = await check!.execute(state)
   assert.deepEqual(

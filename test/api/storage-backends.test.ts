@@ -1,11 +1,14 @@
 // /api/v1/admin/storage_backends as a platform_admin meets it.
 import assert from 'node:assert/strict'
 import { readdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { checkBackend } from '../../src/features/storage-backends/check-backend.ts'
 import { sealFor } from '../../src/kernel/sealed.ts'
+import { undoStack } from '../support/setup.ts'
 import { base, S3_SECRET, setupPlaces } from '../support/storage.ts'
 
 test('a backend is made, shown, changed and forgotten, and its secret key is never seen again', async t => {
@@ -86,6 +89,9 @@ test('what would not work, clashes, or leads out of its place is refused, field 
   assert.deepEqual(await refused('POST', base, { ...s3, name: 'x', endpoint: 'http://s3.example.com' }), [
     '/endpoint',
   ])
+  for (const endpoint of ['https://169.254.169.254', 'https://0xa9fea9fe/', 'https://[::ffff:a9fe:a9fe]'])
+    assert.deepEqual(await refused('POST', base, { ...s3, name: 'x', endpoint }), ['/endpoint'])
+  assert.deepEqual(await refused('PATCH', `${base}/${id}`, { endpoint: 'https://[fe80::1]' }), ['/endpoint'])
   assert.deepEqual(await refused('POST', base, { ...s3, name: ' ', kind: 'ftp', host: 'h' }), [
     '/host',
     '/name',
@@ -201,4 +207,52 @@ test('a check writes, reads and removes a file now, and says in plain words what
   const blocked = await have({ name: 'blocked', kind: 'local', folder: 'file/below' }, false)
   await fails(blocked, /^a file could not be written: a file is where the folder should be/)
   assert.ok(!logged().includes('not-the-key'))
+})
+
+test('a check tells no more of an address without such a service than that, whatever is there', async t => {
+  const { ctx, s3, have, logged } = await setupPlaces(t)
+  const listening = async (server: Server) => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const sockets = new Set<Socket>()
+    server.on('connection', socket => sockets.add(socket.on('error', () => {})))
+    undoStack(t)(() => {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    })
+    return (server.address() as AddressInfo).port
+  }
+  const web = (status: number, headers = {}, body = '') =>
+    listening(
+      createServer((request, response) => {
+        request.resume()
+        response.writeHead(status, { connection: 'close', ...headers }).end(body)
+      }),
+    )
+  const sockets = (greet: (socket: Socket) => void) => listening(createTcpServer(greet))
+  const closed = await sockets(() => {})
+  const places: Record<string, string> = {
+    'a closed port': 'http://127.0.0.1:1',
+    'a port that says nothing': `http://127.0.0.1:${closed}`,
+    'a port that hangs up': `http://127.0.0.1:${await sockets(socket => socket.destroy())}`,
+    'a port that speaks otherwise': `http://127.0.0.1:${await sockets(socket => socket.end('220 mail ready\r\n'))}`,
+    'a port without TLS': `https://127.0.0.1:${await web(200)}`,
+    'a name of nobody': 'https://nobody.invalid',
+    'a web page': `http://127.0.0.1:${await web(200, { 'content-type': 'text/html' }, '<html>')}`,
+    'a web server that refuses': `http://127.0.0.1:${await web(404)}`,
+    'a web server that fails': `http://127.0.0.1:${await web(502, {}, '<html><Code></Code>')}`,
+    'a web server that asks who it is': `http://127.0.0.1:${await web(401, { 'www-authenticate': 'Basic' })}`,
+    'a web server that redirects': `http://127.0.0.1:${await web(302, { location: 'http://127.0.0.1:1/' })}`,
+  }
+  const answers = await Promise.all(
+    Object.entries(places).map(async ([name, endpoint]) => {
+      const id = await have({ ...s3, name, endpoint }, false)
+      const began = performance.now()
+      const answer = await checkBackend(ctx, id, 2_000)
+      assert.ok(performance.now() - began >= 1_999, `${name}: not told by its time either`)
+      return [name, answer] as const
+    }),
+  )
+  const error = 'a file could not be written: no S3-compatible service answers at its endpoint'
+  for (const [name, answer] of answers) assert.deepEqual(answer, { ok: false, error }, name)
+  assert.match(logged(), /ECONNREFUSED.*a storage backend cannot be reached/, 'operators read why in the log')
 })

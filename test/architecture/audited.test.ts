@@ -9,8 +9,10 @@ import { setup } from '../support/setup.ts'
 
 /** Tables without the trigger, and why they need none. */
 const UNWATCHED: Record<string, string> = {
+  audit_checkpoints: 'Where the log’s chain stood, written by the sealer.',
   audit_log: 'The log itself.',
   audit_seals: 'Its chain, written by the sealer.',
+  audit_unkeyed: 'Written once, by the migration that gave the chain a key.',
   cloud_balance_snapshots: 'Written by jobs alone.',
   cloud_cost_lines: 'Written by ingests; what a caller assigns is in cloud_line_assignments.',
   cloud_deployment_events: 'A log of its own, beside the deployment’s row.',

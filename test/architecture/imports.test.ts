@@ -11,6 +11,7 @@ const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8'
 
 /** Which features a feature may use, through their index.ts. */
 const betweenFeatures: Record<string, string[]> = {
+  'audit-log': ['storage-backends', 'webhooks'],
   billing: ['inventory', 'storage-backends'],
   deployments: ['subscriptions'],
   drift: ['inventory'],

@@ -130,10 +130,14 @@ test('an S3-compatible service that checks signature and hash takes, gives and r
   await fails(late.open(place).get('k'), 'this machine’s clock')
   sandbox.faults.add({ fault: 'stall', method: 'PUT' })
   const hasty = other({ limits: { attempts: 1, requestMs: 40 } })
-  await fails(
-    hasty.open(place).put('k', fileOf('x')),
-    /^the service did not answer \(no answer within 40 ms\)$/,
-  )
+  const unreachable = (work: Promise<unknown>, reason: RegExp) =>
+    assert.rejects(work, (error: unknown) => {
+      assert.ok(error instanceof StorageError, String(error))
+      assert.match(error.reason ?? '', reason)
+      assert.equal(error.message, 'no S3-compatible service answers at its endpoint')
+      return error.fault === 'unreachable'
+    })
+  await unreachable(hasty.open(place).put('k', fileOf('x')), /^no answer within 40 ms$/)
 
   const stop = new AbortController()
   sandbox.faults.add({ fault: 'stall', method: 'GET' })
@@ -141,8 +145,34 @@ test('an S3-compatible service that checks signature and hash takes, gives and r
   stop.abort(new Error('told to stop'))
   await assert.rejects(waiting, /told to stop/)
   await sandbox.close()
-  await fails(store.get('a/b.csv'), /^the service did not answer \(ECONNREFUSED\)$/)
+  await unreachable(store.get('a/b.csv'), /^ECONNREFUSED$/)
   const production = other({ production: true })
   assert.throws(() => production.open(place), /its endpoint must be an https:\/\/ address in production/)
   assert.equal(production.endpointProblem('https://a.example', true), undefined)
+})
+
+test('a name that resolves to a link-local address is not connected to, even if it did not a moment ago', async t => {
+  const undo = undoStack(t)
+  const sandbox = createSandboxStorage({ ...KEYS, bucket: 'invoices', clock })
+  const { port } = new URL((await sandbox.listen()).url)
+  undo(() => sandbox.close())
+  let address = '127.0.0.1'
+  const storage = createStorage({
+    dataDir: '/nowhere',
+    production: false,
+    clock,
+    limits: { attempts: 2, backoffMs: 1 },
+    resolve: (_name, _options, done) => done(null, [{ address, family: address.includes(':') ? 6 : 4 }]),
+  })
+  undo(() => storage.close())
+  const place = { kind: 's3', bucket: 'invoices', prefix: null, pathStyle: true, ...KEYS } as const
+  const store = storage.open({ ...place, endpoint: `http://localhost:${port}` })
+  await store.put('k', fileOf('x'))
+  // A kept connection leads to an address that was looked at; a new one is looked at again.
+  await sandbox.close()
+  for (address of ['169.254.169.254', 'fe80::1%eth0', '::ffff:169.254.169.254', 'fd00:ec2::254'])
+    await assert.rejects(
+      store.put('k', fileOf('x')),
+      /^StorageError: its endpoint must not point to a link-local address$/,
+    )
 })

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import type { LookupAddress } from 'node:dns'
 import { test } from 'node:test'
-import { isPublicAddress } from '../../src/integrations/webhooks/public-address.ts'
 import { createWebhookSender } from '../../src/integrations/webhooks/sender.ts'
 import { signatures } from '../../src/integrations/webhooks/signature.ts'
 import { refusalOf } from '../../src/integrations/webhooks/target.ts'
-import { vettedLookup } from '../../src/integrations/webhooks/vetted-lookup.ts'
+import { isPublicAddress } from '../../src/kernel/net/addresses.ts'
+import { vettedLookup } from '../../src/kernel/net/vetted-lookup.ts'
 import { undoStack } from '../support/setup.ts'
 import { receiver, verified } from '../support/webhook-receiver.ts'
 
@@ -108,7 +108,8 @@ test('a webhook points to an https address that is not plainly private, unless t
     ['https://2130706433/', hidden, null],
     ['https://[::1]/', hidden, null],
     ['https://[::ffff:10.0.0.1]/', hidden, null],
-    ['https://169.254.169.254/latest/meta-data', hidden, null],
+    ['https://169.254.169.254/latest/meta-data', hidden, 'must not point to a link-local address'],
+    ['https://[fe80::1]/', hidden, 'must not point to a link-local address'],
     ['ftp://hooks.example.com/', scheme, scheme],
     ['file:///etc/passwd', scheme, scheme],
     ['hooks.example.com', scheme, scheme],
@@ -135,7 +136,7 @@ test('a webhook points to an https address that is not plainly private, unless t
 test('a name is refused when any of its addresses is private, and otherwise gives what was looked at', async () => {
   const look = (addresses: LookupAddress[], all: boolean, error: NodeJS.ErrnoException | null = null) =>
     new Promise<unknown[]>(resolve => {
-      const lookup = vettedLookup((_name, options, done) => {
+      const lookup = vettedLookup(isPublicAddress, (_name, options, done) => {
         assert.deepEqual(options, { all: true, family: 0 })
         done(error, addresses)
       })
@@ -149,9 +150,9 @@ test('a name is refused when any of its addresses is private, and otherwise give
   ]
   assert.deepEqual(await look(good, true), [good, undefined])
   assert.deepEqual(await look(good, false), ['8.8.8.8', 4])
-  assert.deepEqual(await look([...good, { address: '10.0.0.1', family: 4 }], true), ['PRIVATE_ADDRESS'])
-  assert.deepEqual(await look([{ address: '::1', family: 6 }], false), ['PRIVATE_ADDRESS'])
-  assert.deepEqual(await look([], true), ['PRIVATE_ADDRESS'])
+  assert.deepEqual(await look([...good, { address: '10.0.0.1', family: 4 }], true), ['REFUSED_ADDRESS'])
+  assert.deepEqual(await look([{ address: '::1', family: 6 }], false), ['REFUSED_ADDRESS'])
+  assert.deepEqual(await look([], true), ['REFUSED_ADDRESS'])
   assert.deepEqual(await look([], true, Object.assign(new Error(), { code: 'ENOTFOUND' })), ['ENOTFOUND'])
 })
 

@@ -148,6 +148,26 @@ test('a push that fails is tried again by the queue; an outage past all attempts
   assert.equal(finance.invoices.size, 1)
 })
 
+test('an operator’s own push does not wait for the backoff of one that failed, and never makes a second at once', async t => {
+  const bundle = await setup(t, { finance: {}, worker: true })
+  const { ctx, call, finance } = bundle
+  const id = await haveInvoice(bundle)
+  finance.faults.add({ fault: 'server_error', status: 503 })
+  await requestPush(ctx.db, ctx, id)
+  await eventually('the first attempt failed', async () => (await pushJobs(bundle))[0]?.state === 'retry')
+  await sql`update pgboss.job set start_after = now() + interval '10 minutes' where state = 'retry'`.execute(
+    ctx.db,
+  )
+  assert.equal((await call('POST', `/api/v1/billing/invoices/${id}/push`)).status, 202)
+  await eventually('it is pushed', async () => (await invoiceRow(bundle, id)).pushed_to_finance_at !== null)
+  await eventually('no job is left', async () =>
+    (await pushJobs(bundle)).every(({ state }) => state === 'completed'),
+  )
+  assert.equal((await pushJobs(bundle)).length, 1, 'the one that waited')
+  assert.equal(finance.invoices.size, 1)
+  assert.equal(finance.pushes.length, 2, 'the one that failed, and this one')
+})
+
 test('an invoice that finance refuses for good is not sent again at once', async t => {
   const bundle = await setup(t, { worker: true, finance: {} })
   const { ctx, finance } = bundle

@@ -1,7 +1,7 @@
 // Raw invoice files: kept where an operator says, recorded with the lines they are from, and given back unchanged.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
@@ -189,4 +189,58 @@ test('a file that is gone, damaged or cut short is never given as the whole, and
   }
   assert.equal(lines(), 5)
   assert.equal(sha256((await call('GET', pathOf(large))).text), (await invoiceOf(places, large)).sha256)
+})
+
+test('a kept file that its backend has lost is put there again by the next ingest, also when its hash is known', async t => {
+  const places = await setupPlaces(t)
+  const { call, have, s3, bucket, dataDir } = places
+  const invoice = await haveInvoice(places)
+  await have({ name: 'disk', kind: 'local', folder: 'raw' })
+  await ingest(places, invoice, A)
+  rmSync(join(dataDir, 'storage/raw', keyOf(invoice, A)))
+  assert.equal(await ingest(places, invoice, A), 'unchanged')
+  assert.equal(readFileSync(join(dataDir, 'storage/raw', keyOf(invoice, A)), 'utf8'), A)
+
+  await have(s3)
+  const object = `raw/${keyOf(invoice, A)}`
+  await ingest(places, invoice, A)
+  for (const lose of [
+    () => bucket.objects.delete(object),
+    () => bucket.objects.set(object, Buffer.from('x')),
+  ]) {
+    lose()
+    assert.equal(await ingest(places, invoice, A), 'unchanged')
+    assert.equal(String(bucket.objects.get(object)), A)
+  }
+  // Whoever may not look may still put.
+  bucket.faults.add({ fault: 'server_error', status: 403, method: 'HEAD' })
+  assert.equal(await ingest(places, invoice, A), 'unchanged')
+  assert.equal((await filesKept(places)).length, 2)
+  assert.equal((await call('GET', pathOf(invoice))).text, A)
+})
+
+test('reading a file that one backend has lost gives another’s copy, and where all have lost it, fetches it again', async t => {
+  const places = await setupPlaces(t, { provider: {}, worker: true })
+  const { call, have, s3, bucket, dataDir } = places
+  await have({ name: 'disk', kind: 'local', folder: 'raw' })
+  await runTask(places, 'billing_history')
+  const [invoice] = await whenFetched(places)
+  const { text } = await call('GET', pathOf(invoice!))
+  const path = join(dataDir, 'storage/raw', keyOf(invoice!, text))
+  const object = `raw/${keyOf(invoice!, text)}`
+  await have(s3)
+  await call('POST', `/api/v1/billing/invoices/${invoice!.id}/ingest`)
+  await eventually('the bucket has it too', async () => bucket.objects.has(object))
+  await eventually('it is recorded', async () =>
+    (await filesKept(places)).some(({ name }) => name === 'bucket'),
+  )
+
+  // As long, and another one: only whoever reads it finds out.
+  bucket.objects.set(object, Buffer.from(text.replace(/.$/s, '!')))
+  assert.equal((await call('GET', pathOf(invoice!))).text, text, 'the disk still has it')
+  rmSync(path)
+  const lost = await call('GET', pathOf(invoice!))
+  assert.deepEqual([lost.status, lost.body.code], [503, 'file_unavailable'])
+  await eventually('it is put again', async () => String(bucket.objects.get(object)) === text)
+  await eventually('it is read again', async () => (await call('GET', pathOf(invoice!))).text === text)
 })

@@ -215,6 +215,24 @@ test('each of several secrets in rotation must be 32 bytes, and none may be empt
   assert.equal(problemsOf({ ...strong, JWT_SECRET: `${strong.JWT_SECRET},` }).length, 1)
 })
 
+test('proxies are named by address or range, and what is neither is refused', () => {
+  const of = (TRUSTED_PROXIES: string) =>
+    readConfig({ ...testEnvironment, TRUSTED_PROXIES }).config.TRUSTED_PROXIES
+  assert.deepEqual(of('10.0.0.5'), ['10.0.0.5'])
+  assert.deepEqual(of('10.0.0.0/8, ::1/128,10.0.0.0/32'), ['10.0.0.0/8', '::1/128', '10.0.0.0/32'])
+  for (const wrong of [
+    'proxy',
+    '10.0.0.0/33',
+    '::1/129',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '10.0.0.5,',
+    '10.0.0/8',
+    'true',
+  ])
+    assert.equal(problemsOf({ ...testEnvironment, TRUSTED_PROXIES: wrong }).length, 1, wrong)
+})
+
 test('a blank variable counts as not set, and the environment goes before .env', () => {
   const { config, sources } = readConfig(
     { ...testEnvironment, PORT: ' ', HOST: '0.0.0.0' },

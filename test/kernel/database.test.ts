@@ -87,14 +87,14 @@ test('migrations are applied once, in order, and their status is told', async t 
     ['pending', 'pending'],
   )
   assert.deepEqual(
-    (await migrate(engine, systemClock, more)).map(m => m.name),
+    (await migrate(engine, systemClock, { migrations: more })).map(m => m.name),
     ['first', 'second'],
   )
-  assert.deepEqual(await migrate(engine, systemClock, more), [])
+  assert.deepEqual(await migrate(engine, systemClock, { migrations: more }), [])
   assert.equal((await migrationStatus(engine)).at(-1)?.state, 'unknown')
 
   const edited = more.map(m => (m.name === 'second' ? { ...m, checksum: 'c' } : m))
-  await assert.rejects(migrate(engine, systemClock, edited), /were edited since: \d+_second/)
+  await assert.rejects(migrate(engine, systemClock, { migrations: edited }), /were edited since: \d+_second/)
 })
 
 test('a migration that fails leaves nothing of itself behind', async t => {
@@ -106,7 +106,7 @@ test('a migration that fails leaves nothing of itself behind', async t => {
     ...readMigrations(),
     { version, name: 'broken', sql: 'create table half (id int); select no_such_thing;', checksum: 'x' },
   ]
-  await assert.rejects(migrate(engine, systemClock, broken))
+  await assert.rejects(migrate(engine, systemClock, { migrations: broken }))
   const rows = await engine.session(session => session.query("select to_regclass('half') as found"))
   assert.equal(rows[0]?.found, null)
   assert.equal((await migrationStatus(engine, broken)).at(-1)?.state, 'pending')

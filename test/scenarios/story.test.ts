@@ -5,8 +5,10 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { createSandboxFinance } from '../../sandbox/finance/server.ts'
 import { createSandboxProvider, SANDBOX_TOKEN } from '../../sandbox/provider/server.ts'
+import { pgbouncerVersion, startPgbouncer } from '../support/pgbouncer.ts'
 import {
   onPostgres,
   preparedFolder,
@@ -137,13 +139,13 @@ if (!onPostgres) {
 }
 
 if (onPostgres) {
+  const { default: pg } = await import('pg')
   const { createPostgresDatabase } = await import('../support/database.ts')
 
-  test('the README’s story comes true on PostgreSQL with two API and two worker processes', async t => {
+  /** Two API and two worker processes. */
+  async function tellOnPostgres(t: TestContext, url: string): Promise<[Service, Service]> {
     const { env, providerUrl, finance } = await surroundings(t)
-    const database = await createPostgresDatabase()
-    t.after(() => database.drop())
-    const shared = { ...env, DATABASE_URL: database.url }
+    const shared = { ...env, DATABASE_URL: url }
     const [one, two] = await Promise.all(
       (['api', 'api', 'worker', 'worker'] as const).map(command => startService(t, { env: shared, command })),
     )
@@ -151,5 +153,56 @@ if (onPostgres) {
     assert.deepEqual(expected(story, await run(providerUrl)), [])
     assert.ok(finance.invoices.size > 0)
     assert.ok([...finance.invoices.values()].every(({ pushes }) => pushes === 1))
+    return [one!, two!]
+  }
+
+  test('the README’s story comes true on PostgreSQL with two API and two worker processes', async t => {
+    const database = await createPostgresDatabase()
+    t.after(() => database.drop())
+    await tellOnPostgres(t, database.url)
   })
+
+  const pooler = `PgBouncer ${pgbouncerVersion ?? ''}`.trim()
+  const skip = pgbouncerVersion === undefined && 'PgBouncer is not installed'
+  test(`the README’s story comes true behind ${pooler} in transaction mode, from an empty database`, {
+    skip,
+  }, async t => {
+    const database = await createPostgresDatabase({ migrated: false })
+    t.after(() => database.drop())
+    // What is left to the session would show: the service counts on UTC.
+    const sql = new pg.Client({ connectionString: database.url })
+    await sql.connect()
+    await sql.query(`alter database ${sql.database} set timezone = 'America/New_York'`)
+    await sql.end()
+    const nodes = await tellOnPostgres(t, await startPgbouncer(t, database.url))
+    const paths = listsOfTheApi()
+    const direct = await startService(t, { env: { DATABASE_URL: database.url }, command: 'api' })
+    const right = new Map<string, unknown>()
+    for (const path of paths) right.set(path, (await direct.call('GET', path)).body)
+    const wrong: string[] = []
+    let reads = 0
+    const readOn = async () => {
+      while (reads < READS) {
+        const turn = reads++
+        const path = paths[turn % paths.length]!
+        const { status, body } = await nodes[turn % 2]!.call('GET', path)
+        if (status !== 200 || !isDeepStrictEqual(body, right.get(path))) wrong.push(`${status} ${path}`)
+      }
+    }
+    await Promise.all(Array.from({ length: 24 }, readOn))
+    t.diagnostic(`${reads - wrong.length} of ${reads} reads right, of ${paths.length} paths`)
+    assert.deepEqual(wrong, [])
+  })
+}
+
+const READS = 720
+
+/** Every path that can be read without knowing anything, but those that the clock changes meanwhile. */
+function listsOfTheApi(): string[] {
+  const { paths } = JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8'))
+  const needsNothing = ({ get }: { get?: { parameters?: { required?: boolean }[] } }) =>
+    get !== undefined && !get.parameters?.some(({ required }) => required)
+  return Object.keys(paths).filter(
+    path => needsNothing(paths[path]) && !/scheduled_tasks|audit_log/.test(path),
+  )
 }

@@ -1,7 +1,8 @@
-// SQL of the chain: what is not in it yet, its end, and its links in order.
+// SQL of the chain: what is not in it yet, its end, its links in order, and its checkpoints.
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
-import { BEGINNING, type Link, type StoredLink } from './chain.ts'
+import { BEGINNING, type Break, type Link, type StoredLink, type Vouched } from './chain.ts'
+import type { Checkpoint } from './checkpoint.ts'
 import { ENTRY_TEXT } from './repository.ts'
 
 // Any constant will do, as long as every node takes the same one.
@@ -44,11 +45,11 @@ export async function listUnsealed(
 }
 
 /** Puts the entries at the end of the chain. */
-export async function insertSeals(tx: Executor, seals: (Link & { entry_id: string })[]): Promise<void> {
+export async function insertSeals(tx: Executor, seals: (Vouched & { entry_id: string })[]): Promise<void> {
   await sql`
-    insert into audit_seals (seq, entry_id, hash)
-    select seq, entry_id, hash from jsonb_to_recordset(${JSON.stringify(seals)}::jsonb)
-      as s (seq bigint, entry_id uuid, hash text)`.execute(tx)
+    insert into audit_seals (seq, entry_id, hash, key_id, mac, checkpoint)
+    select seq, entry_id, hash, key_id, mac, checkpoint from jsonb_to_recordset(${JSON.stringify(seals)}::jsonb)
+      as s (seq bigint, entry_id uuid, hash text, key_id text, mac text, checkpoint bigint)`.execute(tx)
 }
 
 /** The links behind this one, as far as the end that is given. */
@@ -57,10 +58,77 @@ export async function listLinks(
   after: number,
   end: number,
   limit: number,
-): Promise<StoredLink[]> {
-  const { rows } = await sql<StoredLink>`
-    select s.seq, s.hash, case when e.id is not null then ${sql.raw(ENTRY_TEXT)} end as text
+): Promise<(StoredLink & Vouched)[]> {
+  const { rows } = await sql<StoredLink & Vouched>`
+    select s.seq, s.hash, s.key_id, s.mac, s.checkpoint, case when e.id is not null then ${sql.raw(ENTRY_TEXT)} end as text
     from audit_seals s left join audit_log e on e.id = s.entry_id
     where s.seq > ${after} and s.seq <= ${end} order by s.seq limit ${limit}`.execute(executor)
   return rows
+}
+
+/** How many links are of entries from before the chain had a key. */
+export async function countUnkeyed(tx: Executor): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from audit_seals s join audit_unkeyed u on s.entry_id <= u.newest`.execute(
+    tx,
+  )
+  return rows[0]!.count
+}
+
+const CHECKPOINT = ['number', 'seq', 'hash', 'at', 'unkeyed', 'previous', 'key_id', 'signature'] as const
+
+const checkpoints = (executor: Executor) => executor.selectFrom('audit_checkpoints').select(CHECKPOINT)
+
+export const newestCheckpoint = (executor: Executor): Promise<Checkpoint | undefined> =>
+  checkpoints(executor).orderBy('number', 'desc').limit(1).executeTakeFirst()
+
+export const findCheckpoint = (executor: Executor, number: number): Promise<Checkpoint | undefined> =>
+  checkpoints(executor).where('number', '=', number).executeTakeFirst()
+
+export const checkpointsAfter = (executor: Executor, number: number, limit: number): Promise<Checkpoint[]> =>
+  checkpoints(executor).where('number', '>', number).orderBy('number').limit(limit).execute()
+
+/** Newest first. */
+export const checkpointsBefore = (
+  executor: Executor,
+  number: number | null,
+  limit: number,
+): Promise<Checkpoint[]> =>
+  checkpoints(executor)
+    .$if(number !== null, query => query.where('number', '<', number!))
+    .orderBy('number', 'desc')
+    .limit(limit)
+    .execute()
+
+export async function insertCheckpoint(tx: Executor, checkpoint: Checkpoint): Promise<void> {
+  await tx
+    .insertInto('audit_checkpoints')
+    .values({ ...checkpoint, published_at: null })
+    .execute()
+}
+
+export const unpublishedCheckpoints = (executor: Executor, limit: number): Promise<Checkpoint[]> =>
+  checkpoints(executor).where('published_at', 'is', null).orderBy('number').limit(limit).execute()
+
+export async function markPublished(executor: Executor, number: number, at: string): Promise<void> {
+  await executor
+    .updateTable('audit_checkpoints')
+    .set({ published_at: at })
+    .where('number', '=', number)
+    .execute()
+}
+
+/** Checkpoints and links that do not fit each other: the first of them. */
+export async function firstMisfit(executor: Executor): Promise<Break | undefined> {
+  const { rows } = await sql<Break>`
+    (select c.seq as broken_at, case when s.seq is null
+        then 'the chain ends before checkpoint ' || c.number else 'the link is not the one of checkpoint ' || c.number end as reason
+      from audit_checkpoints c left join audit_seals s on s.seq = c.seq
+      where s.hash is distinct from c.hash order by c.number limit 1)
+    union all
+    (select s.seq, 'checkpoint ' || s.checkpoint || ' is missing'
+      from audit_seals s left join audit_checkpoints c on c.number = s.checkpoint and c.seq = s.seq
+      where s.checkpoint is not null and c.number is null order by s.seq limit 1)
+    order by broken_at limit 1`.execute(executor)
+  return rows[0]
 }

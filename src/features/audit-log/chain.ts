@@ -1,6 +1,8 @@
 // The chain of the audit log: each entry's hash is made of the hash before it and of the entry's text, so that nothing
-// can be changed, taken out or put in without every later hash being another. Pure.
+// can be changed, taken out or put in without every later hash being another; and a MAC vouches for each, so that whoever
+// has the database but not the key cannot make the later ones anew. Pure.
 import { createHash } from 'node:crypto'
+import type { AuditKeys } from './audit-keys.ts'
 
 /** The last link of what has been chained so far; what is noted elsewhere proves that nothing was cut off behind it. */
 export interface Link {
@@ -51,6 +53,45 @@ export function headOf(noted: string): Link {
 export function unlike(noted: Link, standing: Link | undefined): Break | undefined {
   const reason = standing ? 'the link is not the one that was noted' : 'the chain ends before the noted link'
   return standing?.hash === noted.hash ? undefined : { broken_at: noted.seq, reason }
+}
+
+/** A link with what vouches for it; links of earlier versions have no key. */
+export interface Vouched extends Link {
+  key_id: string | null
+  mac: string | null
+  checkpoint: number | null
+}
+
+/** What the MAC is made of. */
+export const macText = ({ seq, hash }: Link, checkpoint: number | null): string =>
+  [seq, hash, checkpoint ?? ''].join('\n')
+
+/** What is known without looking at a link: the keys, and what a checkpoint proves that was signed with one of them. */
+export interface Trust {
+  keys: AuditKeys
+  /** Links up to this one were made before the chain had a key. */
+  unkeyed: number
+  /** The last link that a checkpoint proves. */
+  proven: number
+}
+
+/** The first of these links that nothing vouches for, and why. */
+export function doubtIn(links: readonly Vouched[], { keys, unkeyed, proven }: Trust): Break | undefined {
+  for (const link of links) {
+    const { seq, key_id, mac, checkpoint } = link
+    const broken = (reason: string): Break => ({ broken_at: seq, reason })
+    if (mac === null || key_id === null) {
+      if (seq > unkeyed) return broken('the link has no key')
+      continue
+    }
+    const key = keys.find(key_id)
+    if (!key) {
+      if (seq > proven) return broken(`the link was made with the key ${key_id}, which is not in SECRET_KEY`)
+    } else if (key.mac(macText(link, checkpoint)) !== mac) {
+      return broken('the link was made without the key')
+    }
+  }
+  return undefined
 }
 
 const missing = (seq: number): Break => ({ broken_at: seq, reason: 'the link is missing' })

@@ -2,22 +2,25 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { notFound } from '../../kernel/errors.ts'
 import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf } from '../../kernel/http/pagination.ts'
-import { Many, One } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
+import { Many, One, Query } from '../../kernel/http/words.ts'
+import type { AuditKernel } from './audit-kernel.ts'
 import { headOf } from './chain.ts'
+import { checkpointsBefore } from './chain-repository.ts'
+import { documentOf } from './checkpoint.ts'
 import { firstIdAt } from './id-range.ts'
 import { findEntry, listEntries } from './repository.ts'
-import { AuditEntry, ChainVerdict, EntriesQuery, IdParams, VerifyQuery } from './schemas.ts'
+import { AuditEntry, ChainVerdict, Checkpoint, EntriesQuery, IdParams, VerifyQuery } from './schemas.ts'
 import { verifyChain } from './verify-chain.ts'
 
 const config = { guard: 'platform_admin' } as const
 const tags = ['Administration']
 const base = '/api/v1/admin/audit_log'
 
-export function auditLogRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+export function auditLogRoutes(kernel: AuditKernel): FastifyPluginAsyncTypebox {
   const { db } = kernel
   const cursors = cursorOf('audit_log', ['uuid'])
+  const numbers = cursorOf('audit_checkpoints', ['integer'])
   return async app => {
     app.get(
       base,
@@ -57,8 +60,8 @@ export function auditLogRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           operationId: 'verifyAuditLog',
           summary: 'Verify the audit log',
           description:
-            'Goes along the whole chain of hashes, after adding what is new to it. That the newest entries were cut ' +
-            'off, or all of them made anew, can only be told from a `head` that was noted elsewhere.',
+            'Goes along the whole chain and its signed checkpoints, after adding what is new, and compares them with ' +
+            'the checkpoints at the active storage backend. A `head` that was noted elsewhere must stand in its place too.',
           querystring: VerifyQuery,
           response: { 200: One(ChainVerdict) },
         },
@@ -66,6 +69,30 @@ export function auditLogRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async request => {
         const { head } = request.query
         return { data: await verifyChain(kernel, { noted: head === undefined ? undefined : headOf(head) }) }
+      },
+    )
+
+    app.get(
+      `${base}/checkpoints`,
+      {
+        config,
+        schema: {
+          tags,
+          operationId: 'listAuditCheckpoints',
+          summary: 'List the audit log’s checkpoints',
+          description:
+            'Where the chain stood at a time, signed; newest first. Copies are put into the active storage backend and sent as `audit.checkpoint`.',
+          querystring: Query(PageQuery),
+          response: { 200: Many(Checkpoint) },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor } = request.query
+        const before = numbers.read(cursor)?.[0] as number | undefined
+        const rows = await checkpointsBefore(kernel.db, before ?? null, limit + 1)
+        const { data, next_cursor } = numbers.page(rows, limit, row => [row.number])
+        const shown = data.map(row => documentOf(row, kernel.auditKeys))
+        return withNextLink(request, reply, { data: shown, next_cursor })
       },
     )
 

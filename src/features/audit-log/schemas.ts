@@ -76,13 +76,45 @@ export const AuditEntry = Type.Object({
   hash: Nullable(Hash),
 })
 
+export const Checkpoint = Type.Object({
+  number: Type.Integer({ description: 'From 1 on, without gaps.' }),
+  seq: Seq,
+  entries: Type.Integer({ description: 'How many entries the chain had.' }),
+  hash: Hash,
+  at: Time,
+  unkeyed: Type.Integer({
+    description: 'How many of the first entries are from before the chain had a key.',
+  }),
+  previous: Type.String({ description: 'SHA-256 of the checkpoint before it; of the first, 64 zeros.' }),
+  key_id: Type.String({ description: 'The first 16 hex digits of the public key’s SHA-256.' }),
+  public_key: Nullable(
+    Type.String({ description: 'Ed25519, in base64; null when its secret is no longer configured.' }),
+  ),
+  signature: Type.String({ description: 'Ed25519, in base64; docs/operations.md says of which text.' }),
+})
+
 export const ChainVerdict = Type.Object({
   intact: Type.Boolean(),
   entries: Type.Integer({ description: 'How many were found as they were written.' }),
+  unkeyed: Type.Integer({ description: 'Of them, those from before the chain had a key.' }),
   head: Nullable(
     Type.Object(
       { seq: Seq, hash: Hash },
       { description: 'Note it elsewhere: it proves what came before it.' },
+    ),
+  ),
+  checkpoints: Type.Integer({ description: 'How many signed checkpoints stand.' }),
+  published: Nullable(
+    Type.Object(
+      {
+        backend: Type.String({ description: 'The name of the active storage backend.' }),
+        checkpoint: Nullable(Type.Integer({ description: 'The newest that is there and fits.' })),
+        error: Nullable(Type.String({ description: 'Why the backend could not be asked.' })),
+      },
+      {
+        description:
+          'What was compared with checkpoints outside of the database; null without an active backend.',
+      },
     ),
   ),
   broken_at: Nullable(Type.Integer({ description: 'The first link that does not hold.' })),

@@ -1,16 +1,31 @@
-// Gives every entry that has none its place in the chain. Entries are written without one, so that writers need not wait
-// for each other; one that was committed late simply comes later.
+// Gives every entry that has none its place in the chain, and makes a checkpoint of where the chain then stands. Entries
+// are written without a place, so that writers need not wait for each other; one that was committed late simply comes later.
+import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import type { Task } from '../../kernel/queue/task.ts'
-import { linkAfter } from './chain.ts'
-import { findHead, insertSeals, listUnsealed, lockChain, newestSealed } from './chain-repository.ts'
+import { tellWebhooks } from '../webhooks/index.ts'
+import type { AuditKernel } from './audit-kernel.ts'
+import { type Link, linkAfter, macText } from './chain.ts'
+import {
+  countUnkeyed,
+  findHead,
+  insertCheckpoint,
+  insertSeals,
+  listUnsealed,
+  lockChain,
+  newestCheckpoint,
+  newestSealed,
+} from './chain-repository.ts'
+import { type Checkpoint, checkpointAfter, documentOf, signatureProblem } from './checkpoint.ts'
 import { firstIdAt, timeOf } from './id-range.ts'
 
 const AT_A_TIME = 1_000
 
 /** An entry's transaction may commit after a newer entry was sealed, but hardly this much later. */
 const LATEST_COMMIT_MS = 15 * 60_000
+
+const NO_CHECKPOINT = 'the chain has links and no checkpoint'
+
+export type SealKernel = Pick<AuditKernel, 'db' | 'clock' | 'log' | 'auditKeys'>
 
 export interface Sealing {
   /** Also looks for entries that were committed later than that: reads the whole log. */
@@ -20,9 +35,10 @@ export interface Sealing {
 
 /** How many were sealed. Two at once take turns, and seal each entry once. */
 export async function sealEntries(
-  { db, clock }: Pick<Kernel, 'db' | 'clock'>,
+  kernel: SealKernel,
   { thorough = false, atATime = AT_A_TIME }: Sealing = {},
 ): Promise<number> {
+  const { db, clock } = kernel
   const newest = thorough ? undefined : await newestSealed(db)
   // A database whose clock was once ahead of the time has entries from the future.
   const known = newest === undefined ? 0 : Math.min(timeOf(newest), clock.now().getTime())
@@ -31,13 +47,7 @@ export async function sealEntries(
     const ids = await transaction(db, async tx => {
       await lockChain(tx)
       const entries = await listUnsealed(tx, after, atATime)
-      if (entries.length === 0) return []
-      let link = await findHead(tx)
-      const seals = entries.map(({ id, text }) => {
-        link = linkAfter(link, text)
-        return { ...link, entry_id: id }
-      })
-      await insertSeals(tx, seals)
+      await seal(tx, kernel, entries)
       return entries.map(({ id }) => id)
     })
     sealed += ids.length
@@ -46,13 +56,46 @@ export async function sealEntries(
   }
 }
 
-export const auditSeal = (kernel: Kernel): Task => ({
-  name: 'audit_seal',
-  description: 'Adds new entries of the audit log to its chain of hashes.',
-  queue: 'metering',
-  cron: '* * * * *',
-  async run({ log }) {
-    const sealed = await sealEntries(kernel)
-    if (sealed > 0) log.info({ sealed }, 'audit entries sealed')
-  },
-})
+/**
+ * Under the chain's lock. Without entries there is still a checkpoint to make when the key is another one since the last,
+ * and the first one of a chain from before there were any.
+ */
+async function seal(
+  tx: Executor,
+  kernel: SealKernel,
+  entries: { id: string; text: string }[],
+): Promise<void> {
+  const { current } = kernel.auditKeys
+  const head = await findHead(tx)
+  const newest = await newestCheckpoint(tx)
+  const behindhand = newest ? newest.key_id !== current.id : head.seq > 0
+  if (entries.length === 0 && !behindhand) return
+  const unkeyed = newest === undefined && head.seq > 0 ? await countUnkeyed(tx) : 0
+  // Whoever signs behind a checkpoint, or behind links, vouches for them.
+  const problem = newest ? signatureProblem(newest, kernel.auditKeys) : unkeyed < head.seq && NO_CHECKPOINT
+  if (problem) kernel.log.error({ problem }, 'no checkpoint of the audit log is made')
+  const number = problem ? null : (newest?.number ?? 0) + 1
+  let link = head
+  const seals = entries.map(({ id, text }, i) => {
+    link = linkAfter(link, text)
+    const checkpoint = i === entries.length - 1 ? number : null
+    const mac = current.mac(macText(link, checkpoint))
+    return { ...link, entry_id: id, key_id: current.id, mac, checkpoint }
+  })
+  await insertSeals(tx, seals)
+  if (!problem) await makeCheckpoint(tx, kernel, newest, link, unkeyed)
+}
+
+async function makeCheckpoint(
+  tx: Executor,
+  { auditKeys, clock }: SealKernel,
+  newest: Checkpoint | undefined,
+  last: Link,
+  unkeyed: number,
+): Promise<void> {
+  const at = clock.now().toISOString()
+  const checkpoint = checkpointAfter(newest, last, { at, unkeyed, key: auditKeys.current })
+  await insertCheckpoint(tx, checkpoint)
+  const data = { tenant_id: null, checkpoint: documentOf(checkpoint, auditKeys) }
+  await tellWebhooks(tx, { type: 'audit.checkpoint', tenantId: null, at, data })
+}

@@ -29,11 +29,30 @@ export interface AuditSealRow {
   seq: number
   entry_id: string
   hash: string
+  key_id: string | null
+  mac: string | null
+  checkpoint: number | null
+}
+
+export interface CheckpointRow {
+  number: number
+  seq: number
+  hash: string
+  at: string
+  /** How many of the first links were made before the chain had a key. */
+  unkeyed: number
+  /** The digest of the one before it. */
+  previous: string
+  key_id: string
+  signature: string
+  published_at: string | null
 }
 
 declare module '../../kernel/db/tables.ts' {
   interface Tables {
     audit_log: AuditLogRow
     audit_seals: AuditSealRow
+    audit_checkpoints: CheckpointRow
+    audit_unkeyed: { entries: number; newest: string | null }
   }
 }

@@ -2,6 +2,7 @@
 // nothing does: whatever is wrong with the file, the old set stands, and the invoice says why. Where a storage backend is
 // active, the raw file is put there first, and the same transaction records it.
 import { ProviderBusyError } from '../../integrations/digitalocean/index.ts'
+import { reasonOf } from '../../kernel/db/sql-state.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
@@ -17,8 +18,6 @@ import type { InvoiceRow } from './tables.ts'
 
 /** overtaken: another ingest of the invoice finished first, and this one's file may be older than that one's. */
 export type IngestOutcome = 'ingested' | 'unchanged' | 'overtaken'
-
-const LONGEST_ERROR = 1_000
 
 export async function ingestInvoice(
   kernel: BillingKernel,
@@ -55,8 +54,7 @@ export async function ingestInvoice(
   } catch (error) {
     // A job that is told to stop, or to come back later, has not failed.
     if (!signal.aborted && !(error instanceof ProviderBusyError)) {
-      const message = error instanceof Error ? error.message : String(error)
-      await markFailed(db, { id: invoiceId, ingest_count }, message.slice(0, LONGEST_ERROR), now())
+      await markFailed(db, { id: invoiceId, ingest_count }, reasonOf(error), now())
     }
     throw error
   }

@@ -6,7 +6,7 @@ import { conflict, notFound } from '../../kernel/errors.ts'
 import type { FinanceKernel } from './finance-kernel.ts'
 import { forgetPushed } from './push-repository.ts'
 import { findInvoice, holdInvoice } from './repository.ts'
-import { requestPush } from './request-push.ts'
+import { requestPushNow } from './request-push.ts'
 import type { InvoiceRow } from './tables.ts'
 
 export function orderPush(kernel: FinanceKernel, id: string): Promise<InvoiceRow> {
@@ -23,7 +23,7 @@ export function orderPush(kernel: FinanceKernel, id: string): Promise<InvoiceRow
     await holdInvoice(tx, id)
     // Marked with the invoice, so that a job that is lost is made up for like any other push.
     await forgetPushed(tx, id)
-    await requestPush(tx, kernel, id)
+    await requestPushNow(tx, kernel, id)
     await recordAct(tx, { subjectType: 'cloud_invoices', subjectId: id })
     return (await findInvoice(tx, id))!
   })

@@ -5,7 +5,7 @@ import { recordAct } from '../../kernel/audit-entry.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
 import type { BillingKernel } from './billing-kernel.ts'
-import { sendIngest } from './jobs.ts'
+import { hurryIngest, sendIngest } from './jobs.ts'
 import { findInvoice } from './repository.ts'
 import type { InvoiceRow } from './tables.ts'
 
@@ -13,8 +13,8 @@ export function requestIngest(kernel: BillingKernel, id: string): Promise<Invoic
   return transaction(kernel.db, async tx => {
     const invoice = await findInvoice(tx, id)
     if (!invoice) throw notFound()
-    if ((await sendIngest(kernel, tx, id)) === null)
-      throw conflict('already_running', 'This invoice is queued or being fetched already.')
+    const asked = (await hurryIngest(kernel, tx, id)) || (await sendIngest(kernel, tx, id)) !== null
+    if (!asked) throw conflict('already_running', 'This invoice is queued or being fetched already.')
     await recordAct(tx, { subjectType: 'cloud_invoices', subjectId: id })
     return invoice
   })

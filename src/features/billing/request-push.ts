@@ -7,6 +7,7 @@ import { listToPush } from './push-repository.ts'
 
 /** Finance may be slow or away, and there may be many of these: the provider's own data comes first. */
 const PRIORITY = -1
+const AT_ONCE = 1
 const AT_A_TIME = 1_000
 
 /** One push of an invoice is queued or running at a time; a running one notices that the lines have changed. */
@@ -17,6 +18,18 @@ export async function requestPush(
 ): Promise<void> {
   if (!finance) return
   await jobs.send(tx, pushInvoiceJob, { invoice_id: invoiceId }, { key: invoiceId, priority: PRIORITY })
+}
+
+/** The same, for whoever does not want to wait: a push that waits, after a failure say, goes out now instead. */
+export async function requestPushNow(
+  tx: Executor,
+  { jobs, finance }: Pick<FinanceKernel, 'jobs' | 'finance'>,
+  invoiceId: string,
+): Promise<void> {
+  if (!finance) return
+  const order = { key: invoiceId, priority: AT_ONCE }
+  if (await jobs.hurry(tx, pushInvoiceJob, order)) return
+  await jobs.send(tx, pushInvoiceJob, { invoice_id: invoiceId }, order)
 }
 
 /** How many invoices wait for finance. */

@@ -4,10 +4,12 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { AppError, notFound } from '../../kernel/errors.ts'
 import { CSV } from '../../kernel/http/csv.ts'
-import { findFile, readFile } from '../storage-backends/index.ts'
+import { findActive, findCopies, findFile, type KeptFile, readFile } from '../storage-backends/index.ts'
 import type { BillingKernel } from './billing-kernel.ts'
 import { downloadName } from './file-key.ts'
+import { sendIngest } from './jobs.ts'
 import { findInvoice } from './repository.ts'
+import type { InvoiceRow } from './tables.ts'
 
 export async function sendFile(
   kernel: BillingKernel,
@@ -31,15 +33,54 @@ export async function sendFile(
   if (has) return describe().code(304).send()
   // An empty stream, for of nothing at all Fastify would say that its length is 0.
   if (method === 'HEAD') return describe().header('content-length', file.bytes).send(Readable.from([]))
-  // The first piece is waited for, so that what fails at once is still an ordinary problem.
-  const pieces = readFile(kernel, file)
-  const first = await pieces.next()
-  async function* all() {
+  const copy = await openCopy(kernel, invoice, file)
+  const body = Readable.from(wholeOf(kernel, invoice, copy), { objectMode: false })
+  // Also when the client has gone before anything was read.
+  body.once('close', () => void copy.pieces.return(undefined).catch(() => {}))
+  return describe().header('content-length', file.bytes).send(body)
+}
+
+interface OpenCopy extends Pick<KeptFile, 'sha256'> {
+  first: IteratorResult<Uint8Array>
+  pieces: AsyncGenerator<Uint8Array>
+}
+
+/** From the first backend that gives it; what all of them have lost is fetched again from the provider. */
+async function openCopy(
+  kernel: BillingKernel,
+  invoice: InvoiceRow,
+  { sha256 }: Pick<KeptFile, 'sha256'>,
+): Promise<OpenCopy> {
+  let failure: unknown
+  for (const copy of await findCopies(kernel.db, invoice.id, sha256)) {
+    const pieces = readFile(kernel, copy)
+    try {
+      // The first piece is waited for, so that what fails at once is still an ordinary problem.
+      return { sha256, first: await pieces.next(), pieces }
+    } catch (error) {
+      failure ??= error
+    }
+  }
+  await fetchAgain(kernel, invoice, sha256)
+  throw failure
+}
+
+async function* wholeOf(kernel: BillingKernel, invoice: InvoiceRow, { sha256, first, pieces }: OpenCopy) {
+  try {
     if (!first.done) yield first.value
     yield* pieces
+  } catch (error) {
+    await fetchAgain(kernel, invoice, sha256)
+    throw error
   }
-  const body = Readable.from(all(), { objectMode: false })
-  // Also when the client has gone before anything was read.
-  body.once('close', () => void pieces.return(undefined).catch(() => {}))
-  return describe().header('content-length', file.bytes).send(body)
+}
+
+/** The ingest compares what the provider gives with the hash, and puts it where it was lost. */
+async function fetchAgain(
+  kernel: BillingKernel,
+  { id, sha256: current }: InvoiceRow,
+  sha256: string,
+): Promise<void> {
+  if (sha256 !== current || !(await findActive(kernel.db))) return
+  await sendIngest(kernel, kernel.db, id)
 }

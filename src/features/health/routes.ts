@@ -23,7 +23,8 @@ export function healthRoutes({ engine }: Kernel, version: string): FastifyPlugin
           tags: ['Service'],
           operationId: 'getHealth',
           summary: 'Is the service well?',
-          description: '503 when the database does not answer.',
+          description:
+            '503 when the database does not answer, or answers and cannot write (`database_cannot_write`): reads still work then.',
           response: { 200: One(Health) },
         },
       },
@@ -31,6 +32,7 @@ export function healthRoutes({ engine }: Kernel, version: string): FastifyPlugin
         await engine.ping(PATIENCE_MS).catch(error => {
           throw unavailable('The database does not answer.', error)
         })
+        await engine.checkWrites(PATIENCE_MS)
         return { data: { service: 'cloudops', status: 'ok', version } }
       },
     )

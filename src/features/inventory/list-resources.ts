@@ -42,7 +42,7 @@ const CONDITIONS: Record<FilterName, (parameter: string) => string> = {
   tenant_id: p => `tenant_id = ${p}`,
 }
 
-/** The index of migrations/0020_facets_of_resources.sql, word for word. */
+/** The index of migrations/0021_facets_of_resources.sql, word for word. */
 const FACETS = `(array[
   'k' || kind, 'r' || region, 's' || status, 'p' || project_id::text, 'd' || deployment_id::text, 't' || tenant_id,
   case when deleted_at is null then 'l' end])`

@@ -30,8 +30,13 @@ export async function countTaken(
   return rows[0]!.taken
 }
 
+/** A saga has one place, however often it says so. */
 export async function reserve(tx: Executor, row: ProvisioningReservationRow): Promise<void> {
-  await tx.insertInto('provisioning_reservations').values(row).execute()
+  await tx
+    .insertInto('provisioning_reservations')
+    .values(row)
+    .onConflict(conflict => conflict.column('saga_id').doNothing())
+    .execute()
 }
 
 export async function release(executor: Executor, sagaId: string): Promise<void> {

@@ -1,8 +1,10 @@
-// Does a backend work, now? Asked by doing it: a small file is written, read back and removed. What fails is the answer.
+// Does a backend work, now? Asked by doing it: a small file is written, read back and removed. What fails is the answer,
+// but of an address where no such service answers it says no more than that, and always after the same time.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { StorageError, type Store, verified } from '../../integrations/storage/index.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { StorageError, type Store, UNREACHABLE, verified } from '../../integrations/storage/index.ts'
 import { recordAct } from '../../kernel/audit-entry.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
@@ -12,7 +14,7 @@ import { findBackend } from './repository.ts'
 import type { StorageKernel } from './storage-kernel.ts'
 
 /** A caller is waiting. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 10_000
 
 export interface CheckResult {
   ok: boolean
@@ -29,15 +31,26 @@ export async function checkBackend(
   const act = { subjectType: 'storage_backends', subjectId: id }
   await transaction(kernel.db, tx => recordAct(tx, act))
   const signal = AbortSignal.timeout(patienceMs)
+  const enough = pause(patienceMs, undefined, { ref: false })
   let doing = 'it cannot be used'
+  let answered = false
   try {
     const store = openBackend(kernel, backend)
     for (const [what, run] of steps(store, signal)) {
       doing = what
       await run()
+      answered = true
     }
     return { ok: true, error: null }
   } catch (error) {
+    const reached = answered || (error instanceof StorageError && error.fault !== 'unreachable')
+    if (!reached && backend.kind === 's3' && (signal.aborted || error instanceof StorageError)) {
+      const reason = error instanceof StorageError ? error.reason : `no answer within ${patienceMs} ms`
+      kernel.log.warn({ backend_id: id, reason }, 'a storage backend cannot be reached')
+      // A closed port answers at once and a silent one never: the time must not tell them apart.
+      await enough
+      return { ok: false, error: `${doing}: ${UNREACHABLE}` }
+    }
     if (signal.aborted) return { ok: false, error: `${doing}: it took longer than ${patienceMs} ms` }
     if (error instanceof StorageError) return { ok: false, error: `${doing}: ${error.message}` }
     throw error

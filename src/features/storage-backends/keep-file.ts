@@ -1,8 +1,8 @@
 // Puts an invoice's raw file into the active backend, before and outside of the transaction that records it. Keys are made
 // of the file's hash, so a file that was put and then not recorded is found under the same key the next time.
-import { type FileToPut, StorageError } from '../../integrations/storage/index.ts'
+import { type FileToPut, StorageError, type Store } from '../../integrations/storage/index.ts'
 import { newId } from '../../kernel/ids.ts'
-import { findActiveWithout } from './file-repository.ts'
+import { findActive, isRecorded } from './file-repository.ts'
 import { openBackend } from './open-backend.ts'
 import type { StorageKernel } from './storage-kernel.ts'
 import type { InvoiceFileRow } from './tables.ts'
@@ -19,14 +19,31 @@ export async function keepFile(
   signal: AbortSignal,
 ): Promise<InvoiceFileRow | undefined> {
   const { invoiceId: invoice_id, key, bytes, sha256 } = file
-  const backend = await findActiveWithout(kernel.db, invoice_id, sha256)
+  const backend = await findActive(kernel.db)
   if (!backend) return undefined
   try {
-    await openBackend(kernel, backend).put(key, file, { signal })
+    const store = openBackend(kernel, backend)
+    if ((await isRecorded(kernel.db, backend.id, file)) && (await isThere(store, file, signal)))
+      return undefined
+    await store.put(key, file, { signal })
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
-    throw new StorageError(`the file could not be kept in “${backend.name}”: ${error.message}`, error.fault)
+    throw new StorageError(
+      `the file could not be kept in “${backend.name}”: ${error.message}`,
+      error.fault,
+      error.reason,
+    )
   }
   const kept_at = kernel.clock.now().toISOString()
-  return { id: newId(), invoice_id, backend_id: backend.id, key, bytes, sha256, kept_at }
+  return { id: newId(), invoice_id, backend_id: backend.id, key, bytes, sha256, kept_at, lost_at: null }
+}
+
+/** What was kept may have been lost since. Where nobody can tell, it is put once more, which is harmless. */
+async function isThere(store: Store, { key, bytes }: FileToKeep, signal: AbortSignal): Promise<boolean> {
+  try {
+    return await store.has(key, bytes, { signal })
+  } catch (error) {
+    if (error instanceof StorageError) return false
+    throw error
+  }
 }

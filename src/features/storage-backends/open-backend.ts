@@ -2,6 +2,7 @@
 import { type Place, StorageError, type Store } from '../../integrations/storage/index.ts'
 import type { EncryptedTable } from '../../kernel/reencrypt.ts'
 import { type Seal, type SecretKeys, sealFor } from '../../kernel/sealed.ts'
+import { findActiveBackend } from './repository.ts'
 import type { StorageKernel } from './storage-kernel.ts'
 import type { StorageBackendRow } from './tables.ts'
 
@@ -18,6 +19,12 @@ export const encryptedBackends = (secretKeys: SecretKeys): EncryptedTable => ({
 
 export const openBackend = ({ storage, storageSeal }: StorageKernel, backend: StorageBackendRow): Store =>
   storage.open(placeOf(backend, storageSeal))
+
+/** The place where files are kept now, with its name; undefined when there is none. */
+export async function openActive(kernel: StorageKernel): Promise<{ name: string; store: Store } | undefined> {
+  const backend = await findActiveBackend(kernel.db)
+  return backend && { name: backend.name, store: openBackend(kernel, backend) }
+}
 
 function placeOf(row: StorageBackendRow, seal: Seal): Place {
   if (row.kind === 'local') return { kind: 'local', folder: row.folder! }

@@ -2,7 +2,7 @@
 // ordinary problem; later, it breaks the reading off. Either way the log says so: somebody's invoice may be lost.
 import { StorageError, verified } from '../../integrations/storage/index.ts'
 import { AppError, notFound } from '../../kernel/errors.ts'
-import type { KeptFile } from './file-repository.ts'
+import { type KeptFile, markLost } from './file-repository.ts'
 import { openBackend } from './open-backend.ts'
 import { findBackend } from './repository.ts'
 import type { StorageKernel } from './storage-kernel.ts'
@@ -15,6 +15,7 @@ export async function* readFile(kernel: StorageKernel, file: KeptFile): AsyncGen
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
     const { backend: name, key, sha256 } = file
+    if (error.fault !== 'failed') await markLost(kernel.db, file.id, kernel.clock.now().toISOString())
     kernel.log.error({ err: error, backend: name, key, sha256 }, 'a kept file cannot be read back')
     throw new AppError(
       'unavailable',

@@ -50,6 +50,10 @@ export function findBackend(executor: Executor, id: string): Promise<StorageBack
   return executor.selectFrom('storage_backends').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+export function findActiveBackend(executor: Executor): Promise<StorageBackendRow | undefined> {
+  return executor.selectFrom('storage_backends').selectAll().where('active', '=', true).executeTakeFirst()
+}
+
 export function lockBackend(tx: Executor, id: string): Promise<StorageBackendRow | undefined> {
   return tx
     .selectFrom('storage_backends')

@@ -34,6 +34,8 @@ export interface InvoiceFileRow {
   bytes: number
   sha256: string
   kept_at: string
+  /** When it was found to be gone, or to be another one; null again once it is put there anew. */
+  lost_at: string | null
 }
 
 declare module '../../kernel/db/tables.ts' {

@@ -1,6 +1,6 @@
 // The events that webhooks can hear of, and the patterns that choose among them.
 
-/** What happens in the service. The triggers of the outbox write these names. */
+/** What happens in the service. The triggers of the outbox write these names, and `tellWebhooks` the last. */
 export const EVENT_TYPES = [
   'deployment.transitioned',
   'resource.discovered',
@@ -18,6 +18,7 @@ export const EVENT_TYPES = [
   'invoice.ingested',
   'invoice.ingest_failed',
   'invoice.pushed',
+  'audit.checkpoint',
 ] as const
 
 /** Sent when an operator asks for it, to one webhook, whatever that one chose. */

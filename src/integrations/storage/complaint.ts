@@ -6,7 +6,7 @@ const MEND: Record<string, string> = {
   InvalidAccessKeyId: 'the access key id is not known there',
   NoSuchBucket: 'there is no such bucket',
   PermanentRedirect: 'the bucket is at another endpoint',
-  RequestTimeTooSkewed: 'this machine’s clock and the service’s differ too much',
+  RequestTimeTooSkewed: 'the database’s clock, which this service goes by, and the storage service’s differ too much',
   SignatureDoesNotMatch: 'the secret access key is not the one of this access key id',
   TemporaryRedirect: 'the bucket is at another endpoint',
 }
@@ -17,23 +17,16 @@ export interface Complaint {
   missing: boolean
 }
 
-/** `xml` is what the service sent with the status, if anything. */
-export function readComplaint(status: number, xml: string): Complaint {
+/** `xml` is what came with the status. Undefined: no such service speaks like that. */
+export function readComplaint(status: number, xml: string): Complaint | undefined {
   const code = textOf(xml, 'Code')
+  if (code === undefined) return undefined
   const missing = status === 404 && code !== 'NoSuchBucket'
-  if (code === undefined) return { words: byStatus(status), missing }
   const known = MEND[code]
   if (known) return { words: `${known} (${code})`, missing }
   const message = textOf(xml, 'Message')
   const said = `the service answered ${status} ${code}`
   return { words: message === undefined ? said : `${said}: ${message}`, missing }
-}
-
-/** For answers that explain nothing, as those to HEAD and from proxies. */
-function byStatus(status: number): string {
-  const said = `the service answered ${status}`
-  if (status >= 300 && status < 400) return `${said}: ${MEND.PermanentRedirect}`
-  return status === 401 || status === 403 ? `${said}: ${MEND.AccessDenied}` : said
 }
 
 const textOf = (xml: string, tag: string): string | undefined =>

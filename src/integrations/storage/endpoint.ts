@@ -1,8 +1,11 @@
 // Which addresses an S3-compatible service may have: https, so that nobody on the way reads invoices; plain http to this
-// machine alone, and never in production.
-import { isIP } from 'node:net'
+// machine alone, and never in production. Buckets in private networks are common; none has a link-local address.
+import { addressIn, isLinkLocalAddress } from '../../kernel/net/addresses.ts'
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+
+/** The same words, whether it is written or a name resolves to it. */
+export const LINK_LOCAL = 'must not point to a link-local address'
 
 /** What is wrong with the address; undefined when nothing is. */
 export function endpointProblem(
@@ -16,7 +19,9 @@ export function endpointProblem(
   if (url.protocol === 'http:' && production) return 'must be an https:// address in production'
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
     return 'must be an https:// address, unless it is on this machine'
-  if (!pathStyle && isIP(url.hostname.replace(/^\[|\]$/g, '')))
+  const digits = addressIn(url)
+  if (digits !== undefined && isLinkLocalAddress(digits)) return LINK_LOCAL
+  if (!pathStyle && digits !== undefined)
     return 'is an IP address, before which no bucket can be named: it needs path_style'
   return undefined
 }

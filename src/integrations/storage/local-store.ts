@@ -2,10 +2,10 @@
 // moved there: what bears a key is whole, whenever the process or the machine dies.
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { failureCode, StorageError } from './errors.ts'
+import { failureCode, orMissing, StorageError } from './errors.ts'
 import type { Asked, FileToPut, Store } from './store.ts'
 import { verified } from './verified.ts'
 
@@ -20,6 +20,7 @@ export function localStore(folder: string): Store {
 
   return {
     put: (key, file, asked) => inWords(() => write(pathOf(key), file, asked)),
+    has: (key, bytes) => orMissing(inWords(async () => (await stat(pathOf(key))).size === bytes)),
     get: key =>
       inWords(async () => {
         // Opened here, so that a file that is not there is found out now and not while it is read.

@@ -6,9 +6,10 @@ import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Dispatcher, request } from 'undici'
 import type { Clock } from '../../kernel/clock.ts'
+import { REFUSED_ADDRESS } from '../../kernel/net/vetted-lookup.ts'
 import { mayPass, readComplaint } from './complaint.ts'
-import { type Bucket, objectUrl } from './endpoint.ts'
-import { failureCode, fitForDisplay, StorageError } from './errors.ts'
+import { type Bucket, LINK_LOCAL, objectUrl } from './endpoint.ts'
+import { failureCode, fitForDisplay, orMissing, StorageError, UNREACHABLE } from './errors.ts'
 import { type Credentials, signedHeaders } from './signature.ts'
 import type { Asked, FileToPut, Store } from './store.ts'
 
@@ -32,13 +33,15 @@ const NOTHING = createHash('sha256').digest('hex')
 const LONGEST_COMPLAINT = 64 * 1024
 
 interface Exchange extends Asked {
-  method: 'PUT' | 'GET' | 'DELETE'
+  method: 'PUT' | 'GET' | 'HEAD' | 'DELETE'
   key: string
   file?: FileToPut
 }
 
-/** An answer, or why there is none and whether another try may help. */
-type Outcome = { answer: Dispatcher.ResponseData } | { reason: string; mayPass: boolean }
+/** An answer, or what went wrong and whether another try may help. */
+type Outcome = { answer: Dispatcher.ResponseData } | { error: StorageError; mayPass: boolean }
+
+const unreachable = (reason: string) => new StorageError(UNREACHABLE, 'unreachable', reason)
 
 export function s3Store(place: Bucket & Credentials, { dispatcher, clock, limits }: S3Parts): Store {
   async function once({ method, key, file, signal }: Exchange): Promise<Outcome> {
@@ -65,7 +68,9 @@ export function s3Store(place: Bucket & Credentials, { dispatcher, clock, limits
       signal?.throwIfAborted()
       // The cause is left out on purpose: it belongs to the HTTP library and may show the request.
       const reason = deadline.aborted ? `no answer within ${limits.requestMs} ms` : failureCode(error)
-      return { reason: `the service did not answer (${reason})`, mayPass: true }
+      if (reason === REFUSED_ADDRESS)
+        return { error: new StorageError(`its endpoint ${LINK_LOCAL}`), mayPass: false }
+      return { error: unreachable(reason), mayPass: true }
     }
   }
 
@@ -77,20 +82,32 @@ export function s3Store(place: Bucket & Credentials, { dispatcher, clock, limits
       if ('answer' in outcome) {
         const { statusCode } = outcome.answer
         if (statusCode >= 200 && statusCode < 300) return outcome.answer
-        const { words, missing } = readComplaint(statusCode, await boundedText(outcome.answer))
-        if (missing) throw new StorageError('the file is not there', 'missing')
-        outcome = { reason: words, mayPass: mayPass(statusCode) }
+        const complaint = readComplaint(statusCode, await boundedText(outcome.answer))
+        if (complaint?.missing) throw new StorageError('the file is not there', 'missing')
+        const error = complaint
+          ? new StorageError(fitForDisplay(complaint.words, place.secretAccessKey))
+          : unreachable(`status ${statusCode}`)
+        outcome = { error, mayPass: mayPass(statusCode) }
       }
-      if (!outcome.mayPass || attempt >= limits.attempts)
-        throw new StorageError(fitForDisplay(outcome.reason, place.secretAccessKey))
+      if (!outcome.mayPass || attempt >= limits.attempts) throw outcome.error
       await pause(limits.backoffMs * 2 ** (attempt - 1), undefined, { signal: asked.signal })
     }
   }
 
   return {
     async put(key, file, asked) {
-      const { body } = await exchange({ ...asked, method: 'PUT', key, file })
+      const { body, headers } = await exchange({ ...asked, method: 'PUT', key, file })
       await body.dump()
+      // Any web server may say 200; these services also say what they have kept.
+      if (!headers.etag) throw unreachable('the answer to a PUT has no ETag')
+    },
+    has(key, bytes, asked) {
+      const look = async () => {
+        const { headers, body } = await exchange({ ...asked, method: 'HEAD', key })
+        await body.dump()
+        return headers['content-length'] === String(bytes)
+      }
+      return orMissing(look())
     },
     async get(key, asked): Promise<Readable> {
       return (await exchange({ ...asked, method: 'GET', key })).body

@@ -3,6 +3,8 @@
 import { join } from 'node:path'
 import { Agent } from 'undici'
 import type { Clock } from '../../kernel/clock.ts'
+import { isLinkLocalAddress } from '../../kernel/net/addresses.ts'
+import { type Resolve, vettedLookup } from '../../kernel/net/vetted-lookup.ts'
 import { type Bucket, endpointProblem } from './endpoint.ts'
 import { StorageError } from './errors.ts'
 import { localStore } from './local-store.ts'
@@ -25,6 +27,8 @@ export interface StorageOptions {
   production: boolean
   clock: Clock
   limits?: Partial<S3Limits>
+  /** Another way to resolve names, for tests. */
+  resolve?: Resolve
 }
 
 const defaultLimits: S3Limits = { silenceMs: 30_000, requestMs: 1_800_000, attempts: 3, backoffMs: 500 }
@@ -36,7 +40,10 @@ export function createStorage({ dataDir, production, clock, ...options }: Storag
   const { silenceMs } = limits
   const dispatcher = new Agent({
     connections: 4,
-    connect: { timeout: Math.min(CONNECT_MS, silenceMs) },
+    connect: {
+      timeout: Math.min(CONNECT_MS, silenceMs),
+      lookup: vettedLookup(address => !isLinkLocalAddress(address), options.resolve),
+    },
     // Counted anew with every piece of the body that is sent.
     headersTimeout: silenceMs,
     bodyTimeout: silenceMs,

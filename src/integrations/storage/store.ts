@@ -16,6 +16,8 @@ export interface Asked {
 export interface Store {
   /** Whole or not at all; a file that is there under the same key is replaced. */
   put(key: string, file: FileToPut, asked?: Asked): Promise<void>
+  /** Whether there is a file of this length under the key. */
+  has(key: string, bytes: number, asked?: Asked): Promise<boolean>
   /** The file's bytes, as they are there. */
   get(key: string, asked?: Asked): Promise<Readable>
   /** What is not there is removed already. */

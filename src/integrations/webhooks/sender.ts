@@ -1,8 +1,8 @@
 // Sends one message to one receiver, once, and says what came of it. Trying again is the feature's.
 import { Agent, type Dispatcher, request } from 'undici'
+import { REFUSED_ADDRESS, type Resolve, vettedLookup } from '../../kernel/net/vetted-lookup.ts'
 import { type Signed, signatures } from './signature.ts'
-import { refusalOf } from './target.ts'
-import { PRIVATE_ADDRESS, type Resolve, vettedLookup } from './vetted-lookup.ts'
+import { addressAllowed, refusalOf } from './target.ts'
 
 export interface Message extends Signed {
   url: string
@@ -29,7 +29,7 @@ export interface WebhookSender {
 }
 
 export interface WebhookSenderOptions {
-  /** Also to private addresses, and without encryption. */
+  /** Also to private addresses, and without encryption; never to link-local ones. */
   allowPrivate: boolean
   /** From the first byte to the end of the answer. */
   timeoutMs?: number
@@ -46,7 +46,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   const { allowPrivate, timeoutMs = TIMEOUT_MS, resolve } = options
   // An agent of its own: nothing of the environment, such as a proxy, comes between.
   const dispatcher = new Agent({
-    connect: { timeout: timeoutMs, ...(!allowPrivate && { lookup: vettedLookup(resolve) }) },
+    connect: { timeout: timeoutMs, lookup: vettedLookup(addressAllowed(allowPrivate), resolve) },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
   })
@@ -120,7 +120,7 @@ async function beginning({ body }: Dispatcher.ResponseData): Promise<string> {
 function reasonOf(error: unknown): string {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     if (!('code' in at) || typeof at.code !== 'string') continue
-    return at.code === PRIVATE_ADDRESS ? 'the name resolves to a private address' : `no answer (${at.code})`
+    return at.code === REFUSED_ADDRESS ? 'the name resolves to a private address' : `no answer (${at.code})`
   }
   return 'no answer'
 }

@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
-import type { Engine, Session } from './engine.ts'
+import type { Engine, Session, SessionTransaction } from './engine.ts'
 
 export interface Migration {
   version: number
@@ -26,6 +27,9 @@ const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../../migrations')
 // Any constant will do, as long as every version of the service takes the same one.
 const LOCK_KEY = 4_005_001
 
+const ASK_EVERY_MS = 250
+const TELL_EVERY_MS = 5_000
+
 const CREATE_LEDGER = `create table if not exists schema_migrations (
   version int primary key, name text not null, checksum text not null, applied_at timestamptz(3) not null)`
 
@@ -46,41 +50,84 @@ export function readMigrations(folder = MIGRATIONS_FOLDER): Migration[] {
     })
 }
 
-/** Applies what is pending and returns it. */
-export function migrate(engine: Engine, clock: Clock, migrations = readMigrations()): Promise<Migration[]> {
+export interface MigrateOptions {
+  migrations?: Migration[]
+  /** Told that another node migrates, now and then. */
+  log?: Logger
+}
+
+/** Applies what is pending and returns what this process applied. */
+export function migrate(
+  engine: Engine,
+  clock: Clock,
+  { migrations = readMigrations(), log }: MigrateOptions = {},
+): Promise<Migration[]> {
   return engine.session(async session => {
-    const lock = engine.kind === 'postgres'
-    if (lock) await session.query('select pg_advisory_lock($1)', [LOCK_KEY])
-    try {
-      await session.query(CREATE_LEDGER)
-      const status = await compare(session, migrations)
-      const edited = status.filter(row => row.state === 'edited')
-      if (edited.length > 0) {
-        const names = edited.map(row => `${String(row.version).padStart(4, '0')}_${row.name}`).join(', ')
-        throw new Error(
-          `Migrations that have run were edited since: ${names}. Put them back and add a new one.`,
-        )
-      }
-      const pending = migrations.filter(m =>
-        status.some(row => row.version === m.version && row.state === 'pending'),
+    const locked = engine.kind === 'postgres' ? lockOf(session, log) : session.transaction
+    if (!(await hasLedger(session))) await locked(tx => tx.query(CREATE_LEDGER))
+    const status = await compare(session, migrations)
+    const edited = status.filter(row => row.state === 'edited')
+    if (edited.length > 0) {
+      const names = edited.map(row => `${String(row.version).padStart(4, '0')}_${row.name}`).join(', ')
+      throw new Error(
+        `Migrations that have run were edited since: ${names}. Put them back and add a new one.`,
       )
-      for (const { version, name, sql, checksum } of pending) {
-        await session.script(sql, {
-          text: 'insert into schema_migrations (version, name, checksum, applied_at) values ($1, $2, $3, $4)',
-          values: [version, name, checksum, clock.now().toISOString()],
-        })
-      }
-      return pending
-    } finally {
-      if (lock) await session.query('select pg_advisory_unlock($1)', [LOCK_KEY])
     }
+    const applied: Migration[] = []
+    for (const migration of migrations) {
+      if (status.some(row => row.version === migration.version && row.state === 'applied')) continue
+      if (await locked(tx => applyOnce(tx, migration, clock))) applied.push(migration)
+    }
+    return applied
   })
+}
+
+/** False when another node was first. */
+async function applyOnce(tx: SessionTransaction, migration: Migration, clock: Clock): Promise<boolean> {
+  const { version, name, sql, checksum } = migration
+  const known = await tx.query('select 1 from schema_migrations where version = $1', [version])
+  if (known.length > 0) return false
+  await tx.script(sql)
+  await tx.query(
+    'insert into schema_migrations (version, name, checksum, applied_at) values ($1, $2, $3, $4)',
+    [version, name, checksum, clock.now().toISOString()],
+  )
+  return true
+}
+
+/**
+ * Transactions that only one node has at a time. The lock is the transaction's and not the session's: behind a pooler a
+ * session is anybody's. Who has to wait asks again and again, so that no connection is held for as long as a migration
+ * may take.
+ */
+function lockOf(session: Session, log: Logger | undefined): Session['transaction'] {
+  return async work => {
+    const waitingSince = Date.now()
+    let told = waitingSince
+    for (;;) {
+      const outcome = await session.transaction(async tx => {
+        const [row] = await tx.query('select pg_try_advisory_xact_lock($1) as mine', [LOCK_KEY])
+        return row?.mine ? { result: await work(tx) } : undefined
+      })
+      if (outcome) return outcome.result
+      if (Date.now() - told >= TELL_EVERY_MS) {
+        told = Date.now()
+        const waited_s = Math.round((told - waitingSince) / 1000)
+        log?.warn({ waited_s }, 'another process migrates the database: waiting for it')
+      }
+      await new Promise(resolve => setTimeout(resolve, ASK_EVERY_MS))
+    }
+  }
+}
+
+const hasLedger = async (session: Session): Promise<boolean> => {
+  const [ledger] = await session.query("select to_regclass('schema_migrations') is not null as exists")
+  return ledger?.exists === true
 }
 
 export function migrationStatus(engine: Engine, migrations = readMigrations()): Promise<MigrationStatus[]> {
   return engine.session(async session => {
-    const [ledger] = await session.query("select to_regclass('schema_migrations') is not null as exists")
-    if (ledger?.exists) return compare(session, migrations)
+    if (await hasLedger(session)) return compare(session, migrations)
     return migrations.map(({ version, name }) => ({ version, name, state: 'pending', applied_at: null }))
   })
 }

@@ -1,18 +1,28 @@
 // The one place that chooses the engine: PostgreSQL when there is an address, else PGlite in the data folder.
 import type { Logger } from 'pino'
+import type { Pooler } from './connection.ts'
 import type { Engine } from './engine.ts'
 import { openPglite } from './pglite.ts'
 import { openPostgres } from './postgres.ts'
 
-export interface OpenOptions {
-  url: string | undefined
-  poolSize: number
-  dataDir: string
-  log: Logger
+/** The part of the configuration that is about the database. */
+export interface DatabaseConfig {
+  DATABASE_URL: string | undefined
+  DATABASE_POOL_SIZE: number
+  DATABASE_POOLER: Pooler
+  DATABASE_STATEMENT_SECONDS: number
+  DATA_DIR: string
 }
 
-export async function open({ url, poolSize, dataDir, log }: OpenOptions): Promise<Engine> {
-  return url ? openPostgres({ url, poolSize, log }) : openPglite({ dataDir })
+export async function open(config: DatabaseConfig, log: Logger): Promise<Engine> {
+  if (!config.DATABASE_URL) return openPglite({ dataDir: config.DATA_DIR })
+  return openPostgres({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    pooler: config.DATABASE_POOLER,
+    statementMs: config.DATABASE_STATEMENT_SECONDS * 1000,
+    log,
+  })
 }
 
 /** A database that is still starting is waited for; one that never comes is reported. */

@@ -8,9 +8,10 @@ import { fromPglite } from 'pg-boss'
 import { ACTOR_SETTING, actingText } from '../acting.ts'
 import { within } from '../deadline.ts'
 import { parsers } from './column-values.ts'
-import type { Engine } from './engine.ts'
+import type { Engine, Session } from './engine.ts'
 import { lockFolder } from './folder-lock.ts'
 import type { Tables } from './tables.ts'
+import { watchWrites } from './write-watch.ts'
 
 export interface PgliteOptions {
   /** Folder of the database; none: in memory. */
@@ -31,23 +32,32 @@ export async function openPglite({ dataDir, dump }: PgliteOptions): Promise<Engi
     throw error
   }
 
+  const writes = watchWrites()
   const query = <T>(on: PGlite | Transaction, text: string, values?: unknown[]): Promise<Results<T>> =>
     on.query<T>(text, values as unknown[], { parsers })
+  const rowsOf =
+    (on: PGlite | Transaction): Session['query'] =>
+    async (text, values) =>
+      (await query<Record<string, unknown>>(on, text, values)).rows
+  const inTransaction: Session['transaction'] = work =>
+    pglite.transaction(tx =>
+      work({ query: rowsOf(tx), script: async statements => void (await tx.exec(statements)) }),
+    )
+  const inTime = (timeoutMs: number, statement: string): Promise<unknown> =>
+    within(timeoutMs, 'the database did not answer in time', pglite.query(statement))
 
   return {
     kind: 'pglite',
-    db: new Kysely<Tables>({ dialect: new PGliteDialect({ pglite: withParsers(pglite) }) }),
-    session: work =>
-      work({
-        query: async (text, values) => (await query<Record<string, unknown>>(pglite, text, values)).rows,
-        script: (statements, last) =>
-          pglite.transaction(async tx => {
-            await tx.exec(statements)
-            await tx.query(last.text, last.values)
-          }),
-      }),
-    ping: timeoutMs =>
-      within(timeoutMs, 'the database did not answer in time', pglite.query('select 1')).then(() => {}),
+    db: new Kysely<Tables>({
+      dialect: new PGliteDialect({ pglite: withParsers(pglite) }),
+      log: event => {
+        if (event.level === 'error') writes.failed(event.error)
+      },
+    }),
+    session: work => work({ query: rowsOf(pglite), transaction: inside => inTransaction(inside) }),
+    ping: async timeoutMs => void (await inTime(timeoutMs, 'select 1')),
+    checkWrites: timeoutMs => writes.check(statement => inTime(timeoutMs, statement)),
+    isPooled: () => false,
     queueConnection: () => ({ db: fromPglite(pglite) }),
     pool: () => undefined,
     close: async () => {

@@ -1,82 +1,91 @@
 // PostgreSQL through node-postgres.
 import { Kysely } from 'kysely'
-import pg from 'pg'
 import type { Logger } from 'pino'
 import { within } from '../deadline.ts'
 import { ActingPostgresDialect } from './acting-dialect.ts'
-import { parsers } from './column-values.ts'
-import type { Engine, Session } from './engine.ts'
-import { PreparingClient } from './preparing-client.ts'
+import { Connection, type ConnectionOptions, connectionOptions, type Pooler, types } from './connection.ts'
+import { ConnectionPool, poolOptions } from './connection-pool.ts'
+import type { Engine, Session, SessionTransaction } from './engine.ts'
+import { statementLimit, UNLIMITED, USUAL_LIMIT_MS } from './statement-limit.ts'
 import type { Tables } from './tables.ts'
+import { watchWrites } from './write-watch.ts'
 
-const CONNECT_TIMEOUT_MS = 3_000
 const QUEUE_POOL_SIZE = 4
 
 export interface PostgresOptions {
   url: string
   poolSize: number
   log: Logger
+  pooler?: Pooler
+  /** How long a statement may take that is not set aside for longer. */
+  statementMs?: number
 }
 
-export function openPostgres({ url, poolSize, log }: PostgresOptions): Engine {
-  const pool = new pg.Pool({
-    connectionString: url,
-    Client: PreparingClient,
-    max: poolSize,
-    application_name: 'cloudops',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    // A half-open connection must not hold a request for ever when the database's host vanishes.
-    keepAlive: true,
-    query_timeout: 60_000,
-    // Compiling a statement takes longer than any of ours should run.
-    options: '-c timezone=UTC -c jit=off -c idle_in_transaction_session_timeout=60000',
-    types: { getTypeParser: (oid, format) => parsers[oid as number] ?? pg.types.getTypeParser(oid, format) },
-  })
-  // Both are needed: the pool reports errors of idle clients, but a backend that dies while its client is checked
-  // out emits on the client alone, and an `error` nobody listens to ends the process.
-  pool.on('error', error => log.warn({ err: error }, 'a database connection was lost'))
-  pool.on('connect', client =>
-    client.on('error', error => log.debug({ err: error }, 'a database client failed')),
+export function openPostgres(options: PostgresOptions): Engine {
+  const { url, poolSize, log, pooler = 'auto', statementMs = USUAL_LIMIT_MS } = options
+  const writes = watchWrites()
+  let pooled = pooler === 'transaction'
+  const onPooled = () => {
+    pooled = true
+  }
+  const common = { ...connectionOptions(url), pooler, onError: writes.failed, onPooled }
+  const service = { ...common, types, application_name: 'cloudops' }
+  const pool = new ConnectionPool(
+    { ...service, max: poolSize, limit: () => statementLimit(statementMs) },
+    log,
   )
+  const inTime = (timeoutMs: number, text: string): Promise<unknown> =>
+    within(timeoutMs, 'the database did not answer in time', pool.query({ text }))
 
   return {
     kind: 'postgres',
     db: new Kysely<Tables>({ dialect: new ActingPostgresDialect({ pool }) }),
-    session: async work => {
-      const client = await pool.connect()
-      let failure: Error | undefined
-      try {
-        return await work(sessionOf(client))
-      } catch (error) {
-        failure = error as Error
-        throw error
-      } finally {
-        // A session may hold locks: after a failure the connection is dropped rather than handed on.
-        client.release(failure)
-      }
-    },
-    ping: timeoutMs =>
-      within(timeoutMs, 'the database did not answer in time', pool.query('select 1')).then(() => {}),
-    // pg-boss hands its options on to its pool.
-    queueConnection: () => ({ connectionString: url, max: QUEUE_POOL_SIZE, Client: PreparingClient }),
-    pool: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    session: work => withSession({ ...service, limit: () => UNLIMITED }, work),
+    ping: async timeoutMs => void (await inTime(timeoutMs, 'select 1')),
+    checkWrites: timeoutMs => writes.check(statement => inTime(timeoutMs, statement)),
+    isPooled: () => pooled,
+    // pg-boss hands its options on to its pool. It reads column values its own way.
+    queueConnection: limit => poolOptions({ ...common, max: QUEUE_POOL_SIZE, limit }),
+    pool: () => pool.counts(),
     close: () => pool.end(),
   }
 }
 
-function sessionOf(client: pg.PoolClient): Session {
-  return {
-    query: async (text, values) => (await client.query(text, values)).rows,
-    script: async (statements, last) => {
-      await client.query('begin')
-      try {
-        await client.query(statements)
-        await client.query(last.text, last.values)
-        await client.query('commit')
-      } catch (error) {
-        await client.query('rollback').catch(() => {})
-        throw error
-      }
-    },
+async function withSession<T>(
+  options: ConnectionOptions,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const connection = new Connection(options)
+  // What breaks the connection also rejects the statement under way.
+  connection.on('error', () => {})
+  await connection.connect()
+  try {
+    await connection.settle()
+    const query: Session['query'] = async (text, values) => (await connection.query(text, values)).rows
+    return await work({ query, transaction: inside => inTransaction(connection, query, inside) })
+  } finally {
+    await connection.end().catch(() => {})
+  }
+}
+
+async function inTransaction<T>(
+  connection: Connection,
+  query: Session['query'],
+  work: (tx: SessionTransaction) => Promise<T>,
+): Promise<T> {
+  // The role may have limits of its own.
+  await connection.query(
+    'begin; set local statement_timeout = 0; set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0',
+  )
+  try {
+    const result = await work({
+      query,
+      script: async statements => void (await connection.query(statements)),
+    })
+    await connection.query('commit')
+    return result
+  } catch (error) {
+    await connection.query('rollback').catch(() => {})
+    throw error
   }
 }

@@ -1,6 +1,6 @@
 // What a database error means to a caller. Constraints are the last word on every race, so their violations are
 // ordinary answers, not bugs; what they say about tables and columns stays in the log.
-import { type AppError, conflict, invalid, notFound, unavailable } from '../errors.ts'
+import { AppError, conflict, invalid, notFound, unavailable } from '../errors.ts'
 
 export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
@@ -26,12 +26,26 @@ const NETWORK = new Set([
   'EAI_AGAIN',
 ])
 const NO_CONNECTION =
-  /connection (terminated|timeout|ended)|timeout exceeded when trying to connect|did not answer in time|Query read timeout|not queryable/i
+  /connection (terminated|timeout|ended|has been discarded)|timeout expired|did not answer|not queryable/i
+const NONE_FREE = /timeout exceeded when trying to connect/
+
+/** The database answers, and cannot write; said to callers as it is. */
+const CANNOT_WRITE: Record<string, string> = {
+  '25006': 'The database cannot write: it is a read-only standby. Try again shortly.', // read_only_sql_transaction
+  '53100': 'The database cannot write: its disk is full.', // disk_full
+  '58030': 'The database cannot write: its disk reports errors.', // io_error
+}
+
+export const cannotWrite = (error: unknown): boolean => Object.hasOwn(CANNOT_WRITE, sqlState(error) ?? '')
 
 /** The problem that a database error stands for, or undefined when it is a bug of ours. */
 export function problemOfDatabaseError(error: unknown): AppError | undefined {
   const state = sqlState(error)
-  if (state && (NETWORK.has(state) || /^(08|57P|53)/.test(state))) return databaseAway(error)
+  const unwritable = CANNOT_WRITE[state ?? '']
+  if (unwritable) return new AppError('unavailable', 'database_cannot_write', unwritable, { cause: error })
+  if (state && (NETWORK.has(state) || /^(08|57P|53|25P0[34])/.test(state))) return databaseAway(error)
+  if (error instanceof Error && NONE_FREE.test(error.message))
+    return unavailable('All connections to the database are in use. Try again shortly.', error)
   if (error instanceof Error && NO_CONNECTION.test(error.message)) return databaseAway(error)
   switch (state) {
     case '23505': // unique_violation
@@ -49,6 +63,13 @@ export function problemOfDatabaseError(error: unknown): AppError | undefined {
       return conflict('conflict', 'Another request changed the same thing at the same time. Try again.', {
         cause: error,
       })
+    case '57014': // query_canceled, by the limit of a statement
+      return new AppError(
+        'unavailable',
+        'query_timeout',
+        'The database took too long over this. Narrow the question, or try again shortly.',
+        { cause: error },
+      )
     case '23502': // not_null_violation
     case '23514': // check_violation
     case '22001': // string_data_right_truncation

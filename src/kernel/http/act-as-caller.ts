@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { actAs } from '../acting.ts'
 import { clientRequestId } from '../masking.ts'
 import { actingRole, callerOf } from './caller.ts'
+import { addressOf } from './request-log.ts'
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -20,7 +21,7 @@ export function installActing(app: FastifyInstance): void {
       client_request_id: clientRequestId(request.headers['x-request-id']),
       credential_kind: caller.via,
       credential_id: caller.credentialId,
-      address: request.ip,
+      address: addressOf(request),
       operation: (schema as { operationId?: string } | undefined)?.operationId ?? `${request.method} ${url}`,
     }
     actAs(acting, done)

@@ -1,6 +1,7 @@
 // Finds the caller of a request: a bearer token, an API key in the same header, or the session cookie.
 import type { FastifyRequest } from 'fastify'
 import { forbidden, unauthenticated } from '../errors.ts'
+import { isUuid } from '../ids.ts'
 import type { Caller, CredentialKind } from './caller.ts'
 import type { OriginRule } from './origins.ts'
 import type { Standing } from './standing.ts'
@@ -87,5 +88,3 @@ export function sessionIdIn(request: FastifyRequest, cookie: string | undefined)
   // A cookie of an earlier version held a token.
   return valid && value && isUuid(value) ? value : undefined
 }
-
-const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)

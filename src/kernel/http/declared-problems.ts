@@ -27,6 +27,8 @@ export const COMMON = {
   rate_limited: 'Too many requests; `Retry-After` says when to go on.',
   internal: 'A fault of the service.',
   unavailable: 'The service cannot answer now; `Retry-After` says when to try again.',
+  query_timeout: 'The database took too long over this; a narrower question may be answered.',
+  database_cannot_write: 'The database cannot write: a full disk, or a read-only standby. Reads still work.',
 }
 
 const SAFE = new Set(['GET', 'HEAD'])
@@ -47,6 +49,8 @@ export function problemsOf({ config, method, schema }: RouteOptions): DeclaredPr
   const common = (status: number, code: keyof typeof COMMON) => add(status, { [code]: COMMON[code] })
 
   common(503, 'unavailable')
+  common(503, 'query_timeout')
+  common(503, 'database_cannot_write')
   common(429, 'rate_limited')
   if (config?.guard !== 'public') {
     common(401, 'unauthenticated')

@@ -2,6 +2,7 @@
 // All are `exclusive`: of jobs with one key, at most one is queued or running, enforced by a unique index, so that
 // two nodes, a cron tick and an operator together still make one run.
 import type { Queue } from 'pg-boss'
+import type { JobType } from './job.ts'
 
 export interface QueueSettings {
   /** Workers of this queue in one process: each takes a job at a time, or a batch. */
@@ -9,6 +10,8 @@ export interface QueueSettings {
   /** Jobs that a worker takes and settles together, for jobs that only ring a bell. */
   batch?: number
   retryLimit: number
+  /** Its jobs read or write whole tables: one statement may take long. */
+  longStatements?: true
   /** How long one job may run. */
   minutes: number
 }
@@ -17,10 +20,10 @@ export const QUEUES = {
   // A step of a saga is never run twice by the runner: no retries. The job brings a run to a process and is done.
   provisioning: { concurrency: 1, batch: 16, retryLimit: 0, minutes: 60 },
   cloud_sync_fast: { concurrency: 4, retryLimit: 3, minutes: 5 },
-  cloud_sync_full: { concurrency: 2, retryLimit: 3, minutes: 60 },
-  cloud_sync_slow: { concurrency: 1, retryLimit: 3, minutes: 60 },
-  cloud_billing: { concurrency: 2, retryLimit: 8, minutes: 60 },
-  metering: { concurrency: 1, retryLimit: 3, minutes: 30 },
+  cloud_sync_full: { concurrency: 2, retryLimit: 3, minutes: 60, longStatements: true },
+  cloud_sync_slow: { concurrency: 1, retryLimit: 3, minutes: 60, longStatements: true },
+  cloud_billing: { concurrency: 2, retryLimit: 8, minutes: 60, longStatements: true },
+  metering: { concurrency: 1, retryLimit: 3, minutes: 30, longStatements: true },
 } satisfies Record<string, QueueSettings>
 
 export type QueueName = keyof typeof QUEUES
@@ -28,14 +31,20 @@ export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[]
 
 export const DEAD_LETTERS = 'dead_letters'
 
+/** Where the jobs of a type lie in pg-boss: `metering`, or `metering/task.new_one`. */
+export const queueOf = ({ name, queue, ownQueue }: Pick<JobType, 'name' | 'queue' | 'ownQueue'>): string =>
+  ownQueue ? `${queue}/${name}` : queue
+
 const DAY = 86_400
 
 /** A worker that dies stops its heartbeat; its job is then failed or tried again by whoever still lives. */
 const HEARTBEAT_SECONDS = 30
 
-export const deadLetterOptions: Omit<Queue, 'name'> = { retentionSeconds: 3650 * DAY }
+export type QueueOptions = Omit<Queue, 'name'>
 
-export function queueOptions(name: QueueName): Omit<Queue, 'name'> {
+export const deadLetterOptions: QueueOptions = { retentionSeconds: 3650 * DAY }
+
+export function queueOptions(name: QueueName): QueueOptions {
   const { retryLimit, minutes } = QUEUES[name]
   return {
     policy: 'exclusive',

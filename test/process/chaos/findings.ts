@@ -11,6 +11,7 @@ export interface Findings {
   ledger_out_of_order: number
   droplets_nobody_owns: number
   droplets_lost: number
+  completed_without_droplet: number
   reservations_left: number
 }
 
@@ -68,7 +69,8 @@ export async function findings(databaseUrl: string, providerUrl: string): Promis
     ...figures,
     ordered_twice: orders.length - new Set(orders).size,
     droplets_nobody_owns: [...living].filter(([id, saga]) => owned.get(id!) !== saga).length,
-    droplets_lost: [...owned].filter(([id]) => !living.has(id)).length + unowned(figures, owned),
+    droplets_lost: [...owned].filter(([id]) => !living.has(id)).length,
+    completed_without_droplet: (figures.statuses.completed ?? 0) - new Set(owned.values()).size,
   }
 }
 
@@ -78,10 +80,6 @@ interface Tagged {
 }
 
 const sagaOf = ({ tags }: Tagged) => tags.find(tag => tag.startsWith('saga:'))?.slice('saga:'.length)
-
-/** Completed runs that own nothing. */
-const unowned = ({ statuses }: Pick<Figures, 'statuses'>, owned: Map<string, string>) =>
-  (statuses.completed ?? 0) - new Set(owned.values()).size
 
 async function ask<T>(url: string): Promise<T> {
   return (await fetch(url)).json() as Promise<T>

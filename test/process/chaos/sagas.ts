@@ -1,19 +1,12 @@
 // Provisioning while workers are killed: an API process, several workers and a simulated provider, each a process of its
 // own on one PostgreSQL. Runs are asked for, workers die by SIGKILL at random moments and are started again; afterwards
 // the database and the provider are asked what became of it all.
-import { spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { SANDBOX_TOKEN } from '../../../sandbox/provider/server.ts'
-import {
-  freePort,
-  launcher,
-  type Owner,
-  type Service,
-  spawnService,
-  startService,
-} from '../../support/process.ts'
+import { type Owner, type Service, spawnService, startService } from '../../support/process.ts'
 import { type Findings, findings } from './findings.ts'
 import { randomFrom } from './random.ts'
+import { startSandbox } from './sandbox.ts'
 
 export interface ChaosOptions {
   databaseUrl: string
@@ -51,7 +44,7 @@ export async function chaosSagas(owner: Owner, options: ChaosOptions): Promise<C
   const say = options.onProgress ?? (() => {})
   const random = randomFrom(seed)
   const began = performance.now()
-  const providerUrl = await startSandbox(owner, actionDelayMs)
+  const { providerUrl } = await startSandbox(owner, actionDelayMs)
   const env = {
     DATABASE_URL: databaseUrl,
     DATABASE_POOL_SIZE: '8',
@@ -124,28 +117,10 @@ function deviationsOf(found: Findings, runs: number): string[] {
     ['rows of the ledger are out of order', found.ledger_out_of_order],
     ['droplets are left that no completed run owns', found.droplets_nobody_owns],
     ['completed runs have lost their droplet', found.droplets_lost],
+    ['completed runs own no droplet', found.completed_without_droplet],
     ['places of plans are still taken by runs that have ended', found.reservations_left],
   ]
   return wrong.filter(([, count]) => count !== 0).map(([what, count]) => `${count} ${what}`)
-}
-
-async function startSandbox(owner: Owner, actionDelayMs: number): Promise<string> {
-  const port = await freePort()
-  const args = ['sandbox', '--provider-port', String(port), '--finance-port', '0']
-  // The limits are those of the client; the simulated provider itself refuses nobody, so that a run takes seconds.
-  args.push('--droplets', '12', '--action-delay', String(actionDelayMs), '--no-rate-limits')
-  const child = spawn(process.execPath, [launcher, ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'test', LOG_LEVEL: 'warn' },
-    stdio: 'ignore',
-  })
-  owner.after(() => void child.kill('SIGKILL'))
-  const url = `http://127.0.0.1:${port}`
-  for (let look = 0; look < 600; look++) {
-    const answer = await fetch(`${url}/__sandbox/state`).catch(() => null)
-    if (answer?.ok) return url
-    await pause(50)
-  }
-  throw new Error('the sandbox did not start')
 }
 
 /**

@@ -2,7 +2,6 @@
 // to: a name that changes its mind in between (DNS rebinding) gains nothing.
 import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { isPublicAddress } from './public-address.ts'
 
 export type Resolve = (
   name: string,
@@ -11,23 +10,23 @@ export type Resolve = (
 ) => void
 
 /** The code of the error that refuses a name. */
-export const PRIVATE_ADDRESS = 'PRIVATE_ADDRESS'
+export const REFUSED_ADDRESS = 'REFUSED_ADDRESS'
 
-/** One address that is not public is enough to refuse the name. */
-export function vettedLookup(resolve: Resolve = systemLookup as Resolve): LookupFunction {
+/** One address that is not allowed is enough to refuse the name. */
+export function vettedLookup(
+  allowed: (address: string) => boolean,
+  resolve: Resolve = systemLookup as Resolve,
+): LookupFunction {
   return (name, { family, all }, done) => {
     resolve(name, { all: true, family }, (error, addresses) => {
-      const failure = error ?? refusal(addresses)
-      if (failure) done(failure, [])
+      const good = () => addresses.length > 0 && addresses.every(({ address }) => allowed(address))
+      if (error) done(error, [])
+      else if (!good()) done(refusal(), [])
       else if (all) done(null, addresses)
       else done(null, addresses[0]!.address, addresses[0]!.family)
     })
   }
 }
 
-function refusal(addresses: LookupAddress[]): NodeJS.ErrnoException | null {
-  if (addresses.length > 0 && addresses.every(({ address }) => isPublicAddress(address))) return null
-  return Object.assign(new Error('the name resolves to an address that is not public'), {
-    code: PRIVATE_ADDRESS,
-  })
-}
+const refusal = (): NodeJS.ErrnoException =>
+  Object.assign(new Error('the name resolves to an address that is not allowed'), { code: REFUSED_ADDRESS })

@@ -1,0 +1,236 @@
+// One connection to PostgreSQL, or to a pooler in front of it, that never waits for ever. Every statement has a limit;
+// when the answer does not come, the connection is destroyed and not handed on: the late answer would be taken for the
+// next statement's.
+import { connect, type Socket } from 'node:net'
+import pg from 'pg'
+import { parsers } from './column-values.ts'
+import { preparedName } from './prepared-name.ts'
+import { sqlState } from './sql-state.ts'
+import { serverLimit, UNLIMITED } from './statement-limit.ts'
+
+/**
+ * Whether connections share sessions with others. Behind a pooler in transaction mode each transaction may meet another
+ * session: nothing may be left in one, neither settings nor prepared statements nor locks. `auto` looks.
+ */
+export type Pooler = 'auto' | 'none' | 'transaction'
+
+export interface ConnectionOptions extends pg.PoolConfig {
+  pooler: Pooler
+  /** How long the next statement may take, in milliseconds. */
+  limit: () => number
+  /** Told of every statement that failed. */
+  onError?: (error: Error) => void
+  /** Told when it must not be used again. */
+  onUnfit?: (error: Error) => void
+  /** Told when a pooler was found. */
+  onPooled?: () => void
+}
+
+const CONNECT_TIMEOUT_MS = 3_000
+const FREE_WITHIN_MS = 5_000
+
+/** How long a connection may take to show that it is alive. */
+const ALIVE_WITHIN_MS = 2_000
+
+/** A silent connection is asked for a sign of life by the system after this long. */
+const KEEP_ALIVE_MS = 10_000
+
+/** Behind a pooler the server cannot be asked whether it still works on a statement (lost-answers.ts). */
+const POOLED_LIMIT_MS = 60_000
+
+/** A transaction that nobody goes on with ends, and with it its locks: its client may be gone without a word. */
+const IDLE_IN_TRANSACTION_MS = 20_000
+
+/** The session went to a standby, or its server became one: another connection may find the primary. */
+const WRONG_SERVER = '25006'
+
+/** What every connection of the service has in common. */
+export const connectionOptions = (url: string): pg.PoolConfig => ({
+  connectionString: url,
+  // To the pool this is how long to wait until one is free.
+  connectionTimeoutMillis: FREE_WITHIN_MS,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+})
+
+export const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => parsers[oid as number] ?? pg.types.getTypeParser(oid, format),
+}
+
+/** We gave up on a connection: what its last statement came to is unknown. */
+export class LostConnection extends Error {
+  code = 'ETIMEDOUT'
+}
+
+type Callback = (error: Error | undefined, result: pg.QueryResult) => void
+type Send = (config: pg.QueryConfig, callback?: Callback) => Promise<pg.QueryResult> | undefined
+
+/** What node-postgres does not declare. */
+interface Internals {
+  connection: { stream: Socket }
+  processID: number | null
+  secretKey: number | null
+}
+
+export class Connection extends pg.Client {
+  /** Whether a pooler is in between. */
+  pooled: boolean
+  /** Why it must not be used again. */
+  unfit: Error | undefined
+  /** When the statement in flight was sent, and when the last one was answered, by `performance.now()`. */
+  busySince: number | undefined
+  answeredAt = 0
+  #options: ConnectionOptions
+  #serverLimitMs = 0
+
+  constructor(options: ConnectionOptions) {
+    super({ ...options, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+    this.#options = options
+    this.pooled = options.pooler === 'transaction'
+  }
+
+  get backend(): number | null {
+    return (this as unknown as Internals).processID
+  }
+
+  /** A pooler keeps the time zone for each of its clients; any other setting in the first packet it may refuse. */
+  getStartupConf(): Record<string, string> {
+    const usual = Reflect.get(pg.Client.prototype, 'getStartupConf') as () => Record<string, string>
+    return { ...usual.call(this), TimeZone: 'UTC' }
+  }
+
+  /**
+   * What a new session needs, in one statement that does nothing where it is not ours alone: a pooler tells its clients
+   * another process number than the server's.
+   */
+  async settle(): Promise<void> {
+    const { pooler, limit } = this.#options
+    if (pooler === 'transaction') return
+    const limitMs = serverLimit(limit())
+    const settings = Object.entries(sessionSettings(limitMs)).map(
+      ([name, value]) => `set_config('${name}', '${value}', false)`,
+    )
+    const ours = pooler === 'none' ? 'true' : `pg_backend_pid() = ${this.backend ?? 0}`
+    const { rows } = await this.#send(
+      { text: `select ${settings.join(', ')} where ${ours}` },
+      CONNECT_TIMEOUT_MS,
+    )
+    this.pooled = rows.length === 0
+    if (this.pooled) this.#options.onPooled?.()
+    this.#serverLimitMs = limitMs
+  }
+
+  /** Rejects, and is destroyed, when it does not answer soon. */
+  async proveAlive(): Promise<void> {
+    await this.#send({ text: 'select 1' }, ALIVE_WITHIN_MS)
+  }
+
+  /** Ends it at once, whatever is under way on it. */
+  destroy(error: Error): void {
+    this.#condemn(error)
+    ;(this as unknown as Internals).connection.stream.destroy(error)
+  }
+
+  #condemn(error: Error): void {
+    if (this.unfit) return
+    this.unfit = error
+    this.#options.onUnfit?.(error)
+  }
+
+  override query = ((given: unknown, values?: unknown, callback?: Callback) => {
+    const config: pg.QueryConfig =
+      typeof given === 'string'
+        ? { text: given, values: values as unknown[] }
+        : { ...(given as pg.QueryConfig) }
+    const limitMs = this.#limit()
+    this.#prepare(config, limitMs)
+    return this.#send(config, limitMs, typeof values === 'function' ? (values as Callback) : callback)
+  }) as pg.Client['query']
+
+  #limit(): number {
+    const limitMs = this.#options.limit()
+    return this.pooled ? Math.min(limitMs, POOLED_LIMIT_MS) : limitMs
+  }
+
+  #prepare(config: pg.QueryConfig, limitMs: number): void {
+    const limit = serverLimit(limitMs)
+    if (this.pooled) {
+      config.name = undefined
+      // Settings last as long as the transaction.
+      const local = () =>
+        Object.entries({ ...sessionSettings(limit), TimeZone: 'UTC' })
+          .map(([name, value]) => `; set local ${name} = '${value}'`)
+          .join('')
+      config.text = config.text.replace(
+        /^\s*(?:begin|start transaction[^;]*)(?=\s*(?:;|$))/i,
+        begin => begin + local(),
+      )
+      return
+    }
+    config.name ??= preparedName(config.text, config.values)
+    // In a transaction the limit is the one it began with: a setting would be undone together with it.
+    const outside = this.getTransactionStatus() !== 'T' && this.getTransactionStatus() !== 'E'
+    if (limit === this.#serverLimitMs || !outside) return
+    this.#serverLimitMs = limit
+    // If this fails, the statement after it does too.
+    this.#send({ text: `set statement_timeout = ${limit}` }, ALIVE_WITHIN_MS).catch(() => {})
+  }
+
+  #send(config: pg.QueryConfig, limitMs: number): Promise<pg.QueryResult>
+  #send(config: pg.QueryConfig, limitMs: number, callback: Callback | undefined): unknown
+  #send(config: pg.QueryConfig, limitMs: number, callback?: Callback): unknown {
+    const send = (pg.Client.prototype.query as Send).bind(this)
+    const timers = limitMs === UNLIMITED ? [] : this.#timers(limitMs)
+    const sentAt = performance.now()
+    this.busySince = sentAt
+    const done = (error?: Error) => {
+      if (this.busySince === sentAt) this.busySince = undefined
+      this.answeredAt = performance.now()
+      for (const timer of timers) clearTimeout(timer)
+      if (!error) return
+      if (sqlState(error) === WRONG_SERVER) this.#condemn(error)
+      this.#options.onError?.(error)
+    }
+    if (callback) {
+      return send(config, (error, result) => {
+        done(error)
+        callback(error, result)
+      })
+    }
+    const outcome = send(config) as Promise<pg.QueryResult>
+    outcome.then(() => done(), done)
+    return outcome
+  }
+
+  #timers(limitMs: number): NodeJS.Timeout[] {
+    const timers = [setTimeout(() => this.destroy(lost(limitMs)), limitMs)]
+    // A single statement behind a pooler has no limit of the server's.
+    if (this.pooled) timers.push(setTimeout(() => this.#cancel(), serverLimit(limitMs)))
+    return timers
+  }
+
+  /** Asks the server to end the statement, on a connection of its own as the protocol wants it. */
+  #cancel(): void {
+    const { processID, secretKey } = this as unknown as Internals
+    if (processID === null || secretKey === null) return
+    const request = Buffer.alloc(16)
+    request.writeInt32BE(16, 0)
+    request.writeInt32BE(80_877_102, 4)
+    request.writeInt32BE(processID, 8)
+    request.writeInt32BE(secretKey, 12)
+    const { host, port } = this
+    const socket = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port })
+    socket.setTimeout(ALIVE_WITHIN_MS, () => socket.destroy())
+    // The other side closes it; a pooler forgets the request of a client that has hung up.
+    socket.on('error', () => {}).write(request)
+  }
+}
+
+const lost = (limitMs: number) => new LostConnection(`the database did not answer within ${limitMs / 1000} s`)
+
+/** Compiling a statement takes longer than any of ours should run. */
+const sessionSettings = (limitMs: number) => ({
+  jit: 'off',
+  statement_timeout: String(limitMs),
+  idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
+})

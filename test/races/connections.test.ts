@@ -1,0 +1,194 @@
+// What becomes of statements that take too long, and of connections that stop answering.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { systemClock } from '../../src/kernel/clock.ts'
+import type { Engine } from '../../src/kernel/db/engine.ts'
+import { migrate, readMigrations } from '../../src/kernel/db/migrations.ts'
+import { openPostgres, type PostgresOptions } from '../../src/kernel/db/postgres.ts'
+import { problemOfDatabaseError } from '../../src/kernel/db/sql-state.ts'
+import { withLongStatements } from '../../src/kernel/db/statement-limit.ts'
+import { transaction } from '../../src/kernel/db/transaction.ts'
+import { createPostgresDatabase, onPostgres } from '../support/database.ts'
+import { startDatabaseProxy } from '../support/database-proxy.ts'
+import { eventually } from '../support/eventually.ts'
+import { pgbouncerVersion, startPgbouncer } from '../support/pgbouncer.ts'
+import { setup, undoStack } from '../support/setup.ts'
+
+const silent = pino({ level: 'silent' })
+const skip = pgbouncerVersion === undefined && 'PgBouncer is not installed'
+
+if (onPostgres) {
+  type T = Parameters<typeof undoStack>[0]
+
+  async function databaseOf(t: T) {
+    const undo = undoStack(t)
+    const { url, drop } = await createPostgresDatabase()
+    undo(drop)
+    const open = (options: Partial<PostgresOptions> = {}): Engine => {
+      const engine = openPostgres({ url, poolSize: 4, log: silent, ...options })
+      undo(() => engine.close())
+      return engine
+    }
+    return { undo, url, open }
+  }
+
+  const answer = async ({ db }: Pick<Engine, 'db'>, n: number) =>
+    (await sql<{ n: number }>`select ${n}::int as n`.execute(db)).rows[0]?.n
+  const codeOf = (error: unknown) => problemOfDatabaseError(error)?.code
+  const working = async (engine: Engine) =>
+    (
+      await sql`select 1 from pg_stat_activity where datname = current_database() and query like 'select pg_sleep%'
+        and state = 'active'`.execute(engine.db)
+    ).rows.length
+
+  test('a statement that takes too long is ended on the server and told as such, and its connection goes on', async t => {
+    const { open } = await databaseOf(t)
+    const engine = open({ poolSize: 1, statementMs: 1_000 })
+    const backend = async () => (await sql`select pg_backend_pid() as pid`.execute(engine.db)).rows[0]
+    const before = await backend()
+    await assert.rejects(sql`select pg_sleep(60)`.execute(engine.db), e => codeOf(e) === 'query_timeout')
+    assert.equal(await working(engine), 0)
+    assert.deepEqual(await backend(), before)
+    // Whoever says so may take longer, and who comes after on the same connection may not.
+    await withLongStatements(() => sql`select pg_sleep(1.5)`.execute(engine.db))
+    await assert.rejects(
+      transaction(engine.db, tx => sql`select pg_sleep(60)`.execute(tx)),
+      e => codeOf(e) === 'query_timeout',
+    )
+  })
+
+  test('behind a pooler a statement that takes too long is ended as well', { skip }, async t => {
+    const { url, open } = await databaseOf(t)
+    const engine = open({ url: await startPgbouncer(t, url), poolSize: 1, statementMs: 1_000 })
+    await assert.rejects(sql`select pg_sleep(60)`.execute(engine.db), e => codeOf(e) === 'query_timeout')
+    assert.equal(engine.isPooled(), true)
+    await assert.rejects(
+      transaction(engine.db, tx => sql`select pg_sleep(60)`.execute(tx)),
+      e => codeOf(e) === 'query_timeout',
+    )
+    assert.equal(await working(open()), 0)
+    assert.equal(await answer(engine, 7), 7)
+  })
+
+  test('a connection that stopped answering is never used again, nor are those that were idle beside it', async t => {
+    const { url, open } = await databaseOf(t)
+    const proxy = await startDatabaseProxy({ upstream: url })
+    const engine = open({ url: proxy.url(url), statementMs: 1_000 })
+    t.after(() => proxy.close())
+    await Promise.all([1, 2, 3, 4].map(n => answer(engine, n)))
+    assert.equal(engine.pool()?.idle, 4)
+    proxy.freeze('served')
+    await assert.rejects(answer(engine, 5), e => codeOf(e) === 'unavailable')
+    await eventually('the frozen ones are gone', async () => engine.pool()?.total === 0)
+    // Their answers still come: nobody may take them for the next statement's.
+    proxy.thaw()
+    assert.deepEqual(await Promise.all([6, 7, 8, 9].map(n => answer(engine, n))), [6, 7, 8, 9])
+
+    // In the middle of a transaction too, and it takes no longer to undo what cannot be undone.
+    await assert.rejects(
+      transaction(engine.db, async tx => {
+        await sql`select 1`.execute(tx)
+        proxy.freeze('served')
+        await sql`select 2`.execute(tx)
+      }),
+      e => codeOf(e) === 'unavailable',
+    )
+    assert.equal(await answer(engine, 10), 10)
+  })
+
+  test('an idle connection that froze is found before it is handed out', async t => {
+    const { url, open } = await databaseOf(t)
+    const proxy = await startDatabaseProxy({ upstream: url })
+    const engine = open({ url: proxy.url(url), statementMs: 60_000 })
+    t.after(() => proxy.close())
+    await Promise.all([1, 2, 3].map(n => answer(engine, n)))
+    await new Promise(resolve => setTimeout(resolve, 2_100))
+    proxy.freeze('served')
+    assert.deepEqual(await Promise.all([4, 5, 6, 7].map(n => answer(engine, n))), [4, 5, 6, 7])
+  })
+
+  test('a long statement is left alone while the server works on it, and given up when its answer was lost', async t => {
+    const { url, open } = await databaseOf(t)
+    const proxy = await startDatabaseProxy({ upstream: url })
+    t.after(() => proxy.close())
+    const [engine, other] = [open({ url: proxy.url(url) }), open()]
+    const sleep = (on: Engine, seconds: number) =>
+      withLongStatements(() => sql`select pg_sleep(${seconds}::float)`.execute(on.db))
+    const lost = assert.rejects(sleep(engine, 0.5), e => codeOf(e) === 'unavailable')
+    await eventually('the server works on it', async () => (await working(other)) === 1)
+    proxy.freeze('served')
+    await Promise.all([lost, sleep(other, 11)])
+  })
+
+  test('a migration takes as long as it takes, and another node waits for it and says so', async t => {
+    const { undo, open } = await databaseOf(t)
+    const [one, two] = [open({ statementMs: 1_000 }), open({ statementMs: 1_000 })]
+    const version = readMigrations().length + 1
+    const migrations = [
+      ...readMigrations(),
+      { version, name: 'slow', sql: 'select pg_sleep(7); create table slow ();', checksum: 'a' },
+      { version: version + 1, name: 'after', sql: 'create table after ()', checksum: 'b' },
+    ]
+    undo(() => sql`drop table if exists slow, after`.execute(one.db).then(() => {}))
+    const said: string[] = []
+    const log = pino({ level: 'warn' }, { write: line => void said.push(JSON.parse(line).msg) })
+    const applied = await Promise.all(
+      [one, two].map(engine => migrate(engine, systemClock, { migrations, log })),
+    )
+    assert.deepEqual(
+      applied
+        .flat()
+        .map(({ name }) => name)
+        .sort(),
+      ['after', 'slow'],
+    )
+    assert.deepEqual(said, ['another process migrates the database: waiting for it'])
+  })
+
+  test('a standby that takes no writes is told as such, also by health, and a failover heals by itself', async t => {
+    const { ctx, call } = await setup(t)
+    const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(ctx.db)
+    const readOnly = async (on: boolean) => {
+      await ctx.engine.session(async session => {
+        await session.query('set default_transaction_read_only = off')
+        const value = on ? 'set default_transaction_read_only = on' : 'reset default_transaction_read_only'
+        await session.query(`alter database "${rows[0]!.name}" ${value}`)
+        // As if the old server had gone with its connections; the next ones find the standby.
+        if (on)
+          await session.query(
+            'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+          )
+      })
+    }
+    const pause = () => call('POST', '/api/v1/admin/scheduled_tasks/housekeeping/pause')
+    await readOnly(true)
+    const refused = await eventually('it meets the standby', async () => {
+      const given = await pause()
+      return given.body.code === 'database_cannot_write' && given
+    })
+    assert.equal(refused.status, 503)
+    assert.match(refused.body.detail, /cannot write: it is a read-only standby/)
+    const read = await call('GET', '/api/v1/admin/scheduled_tasks')
+    assert.equal(read.status, 200, read.text)
+    const health = await call('GET', '/api/health', { token: null })
+    assert.deepEqual([health.status, health.body.code], [503, 'database_cannot_write'])
+    await readOnly(false)
+    await eventually('it writes again', async () => (await pause()).status === 200)
+    await eventually(
+      'health is well',
+      async () => (await call('GET', '/api/health', { token: null })).status === 200,
+    )
+  })
+
+  test('a worker knows which queue it no longer reaches, and that it reaches it again', async t => {
+    const { ctx } = await setup(t, { worker: true })
+    const { jobs, db } = ctx
+    await eventually('all are reached', async () => jobs.unreached(5) === undefined)
+    await sql`alter schema pgboss rename to lost`.execute(db)
+    await eventually('one is missed', async () => jobs.unreached(5))
+    await sql`alter schema lost rename to pgboss`.execute(db)
+    await eventually('all are reached again', async () => jobs.unreached(5) === undefined)
+  })
+}
