@@ -41,7 +41,7 @@ import { rateLimits } from './kernel/http/rate-limits.ts'
 import { installRequestLog } from './kernel/http/request-log.ts'
 import { type Headers, installSecurityHeaders } from './kernel/http/security-headers.ts'
 import { sessionCookieName, sessionKeys } from './kernel/http/session-cookie.ts'
-import { parseStrictJson } from './kernel/http/strict-json.ts'
+import { bodyReader } from './kernel/http/strict-json.ts'
 import { answerUnreadable } from './kernel/http/unreadable.ts'
 import { validatorCompiler } from './kernel/http/validation.ts'
 import { tokenVerifier } from './kernel/http/verify-token.ts'
@@ -113,11 +113,9 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   app.setErrorHandler(answer)
   app.setValidatorCompiler(validatorCompiler)
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    // Many clients say that their body is JSON when they send none.
-    async (_request: unknown, body: Buffer) => (body.length === 0 ? null : parseStrictJson(body)),
+  const readBody = bodyReader()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request: unknown, body: Buffer) =>
+    readBody(body),
   )
 
   await app.register(cookie, { secret: sessionKeys(config.SECRET_KEY, config.SESSION_SIGNING_SALT) })
