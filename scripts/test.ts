@@ -23,6 +23,7 @@ const processes = process.env.TEST_DATABASE_URL
       'database-away',
       'finance-push',
       'many-nodes',
+      'previous-release',
       'reference-page',
       'sagas-command',
       'stop',
