@@ -12,6 +12,7 @@ import {
 import { driftDetection } from './features/drift/index.ts'
 import { inventoryHandlers, resourceSync } from './features/inventory/index.ts'
 import { metering } from './features/metering/index.ts'
+import { leakCleanup } from './features/provisioning/index.ts'
 import { sagaHandlers, sagaRescue, watchSagas } from './features/sagas/index.ts'
 import {
   housekeeping,
@@ -36,6 +37,7 @@ const tasksOf = (ctx: Context): Task[] => [
   metering(ctx), //  hourly at :40  metering
   billingHistory(ctx), //  daily at 02:23 cloud_billing
   sagaRescue(ctx), //  every minute   cloud_sync_fast
+  leakCleanup(ctx), //  every 5 minutes cloud_sync_fast
   auditSeal(ctx), //  every minute   metering
   rollOverPeriods(ctx), //  monthly        metering
   housekeeping(ctx, [forgetIdempotencyKeys(ctx), forgetWebhookEvents(ctx), forgetSessions(ctx)]), //  daily at 03:41 metering

@@ -19,9 +19,10 @@ import {
   ordersOf,
   provision,
   SIZE,
+  sandboxDroplet,
   until,
 } from '../support/provisioning.ts'
-import { type Bundle, setup, silentLog } from '../support/setup.ts'
+import { setup, silentLog } from '../support/setup.ts'
 import { rowOf, sweepOne, sweepProjects } from '../support/sweep.ts'
 
 const ALL_DONE = [
@@ -414,15 +415,3 @@ test('what a saga left behind is listed after the next sweep, until it is gone o
   for (const _ of [1, 2, 3]) await sweepOne(bundle, 'droplet')
   assert.deepEqual(await leaks(), [])
 })
-
-/** A droplet that somebody made at the provider. */
-async function sandboxDroplet({ sandbox, ctx }: Bundle, fields: object): Promise<{ id: number }> {
-  const { DIGITALOCEAN_API_URL: url } = ctx.config
-  const answer = await fetch(`${url}/__sandbox/resources/droplet`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ status: 'active', ...fields }),
-  })
-  assert.equal(answer.status, 201, sandbox.clock.now().toISOString())
-  return answer.json() as Promise<{ id: number }>
-}
