@@ -37,7 +37,7 @@ const tasksOf = (ctx: Context): Task[] => [
   metering(ctx), //  hourly at :40  metering
   billingHistory(ctx), //  daily at 02:23 cloud_billing
   sagaRescue(ctx), //  every minute   cloud_sync_fast
-  leakCleanup(ctx), //  every 5 minutes cloud_sync_fast
+  leakCleanup(ctx), //  every 2 minutes cloud_sync_fast
   auditSeal(ctx), //  every minute   metering
   rollOverPeriods(ctx), //  monthly        metering
   housekeeping(ctx, [forgetIdempotencyKeys(ctx), forgetWebhookEvents(ctx), forgetSessions(ctx)]), //  daily at 03:41 metering

@@ -6,7 +6,7 @@ import { idText, type Provider, type RawItem } from '../../integrations/digitalo
 import { transaction } from '../../kernel/db/transaction.ts'
 import type { JobRun } from '../../kernel/queue/job.ts'
 import type { Task } from '../../kernel/queue/task.ts'
-import type { InventoryKernel } from '../inventory/index.ts'
+import { beginLook, type InventoryKernel } from '../inventory/index.ts'
 import { isLeftBehind, listRolledBack } from './leak-repository.ts'
 import { recordDestroyed } from './record-destroyed.ts'
 import { SAGA_TAG, sagaTag } from './tags.ts'
@@ -16,7 +16,7 @@ export const leakCleanup = (kernel: InventoryKernel): Task => ({
   description: 'Destroys droplets that carry the tag of a saga which was rolled back, and that nobody keeps.',
   queue: 'cloud_sync_fast',
   ownQueue: true,
-  cron: '*/5 * * * *',
+  cron: '*/2 * * * *',
   async run(run) {
     if (!kernel.providers.for('provisioning').absent) await takeDownLeaks(kernel, run)
   },
@@ -51,7 +51,7 @@ async function takeDown(
   provider: Provider,
   { sagaId, providerId, signal }: { sagaId: string; providerId: string; signal: AbortSignal },
 ): Promise<boolean> {
-  const at = kernel.clock.now().toISOString()
+  const look = await beginLook(kernel.db, kernel.clock)
   const droplet = await provider.get('droplet', providerId, { signal })
   const sagas = droplet ? sagasOf(droplet) : []
   if (!droplet || !sagas.includes(sagaId) || !(await isLeftBehind(kernel.db, sagas, providerId))) return false
@@ -59,7 +59,7 @@ async function takeDown(
   const gone = async () => ((await provider.get('droplet', providerId, { signal })) ? undefined : true)
   if (!(await provider.until(gone, { signal }))) return false
   await transaction(kernel.db, tx =>
-    recordDestroyed(tx, kernel, sagaId, { providerIds: [providerId], seen: { droplets: [droplet], at } }),
+    recordDestroyed(tx, kernel, sagaId, { providerIds: [providerId], seen: { droplets: [droplet], look } }),
   )
   return true
 }
