@@ -22,6 +22,7 @@ const secretOf = (name: string) => `/api/v1/admin/secrets/${name}`
 
 const setupOld = (t: TestContext) =>
   setupPlaces(t, {
+    keys: false,
     env: { SECRET_KEY: OLD, ...allowPrivate },
     provider: { token: [SANDBOX_TOKEN, OWN_TOKEN] },
   })

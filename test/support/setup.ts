@@ -84,6 +84,8 @@ export interface SetupOptions {
   worker?: boolean
   /** Workflows of the test's own, instead of the service's. */
   sagaKinds?: (ctx: Context) => SagaKind[]
+  /** False where a test counts what is kept: its requests have no keys but those it gives them. */
+  keys?: boolean
   /** The address of a proxy before the test's database, on PostgreSQL. */
   through?: (databaseUrl: string) => Promise<string>
   /** Added before the app listens, for routes that only a test needs. */
@@ -161,7 +163,7 @@ export async function setup(t: TestContext, options: SetupOptions = {}): Promise
     clock,
     tokens,
     logged,
-    call: caller(url, tokens),
+    call: caller(url, tokens, options.keys ?? true),
   }
 }
 
@@ -195,8 +197,8 @@ function testClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
 }
 
 /** Requests to an app at this address. */
-export function caller(url: string, tokens: TokenMaker): Bundle['call'] {
-  const keyFor = keys()
+export function caller(url: string, tokens: TokenMaker, withKeys = true): Bundle['call'] {
+  const keyFor = withKeys ? keys() : () => undefined
   return async (method, path, { token, body, raw, headers = {} } = {}) => {
     const bearer = token === undefined ? await tokens.admin() : token
     const key = 'idempotency-key' in headers ? undefined : keyFor(method, path)

@@ -36,7 +36,8 @@ export function sessionRoutes(sessions: Sessions, production: boolean): FastifyP
     app.post(
       '/api/v1/session',
       {
-        config,
+        // A retry needs a cookie of its own: kept answers hold none.
+        config: { ...config, idempotent: false },
         schema: {
           tags,
           operationId: 'startSession',

@@ -29,7 +29,7 @@ import { problemOf, refusalOf } from './problems.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set here: the route honours the Idempotency-Key header. */
+    /** Whether the route honours the Idempotency-Key header: set here for every POST that writes and does not say no. */
     idempotent?: boolean
   }
   interface FastifyRequest {
@@ -56,6 +56,7 @@ export function installIdempotency(app: FastifyInstance, parts: Idempotency): vo
     const { method, config } = route
     // Keys belong to callers: strangers have none.
     if (method !== 'POST' || !config || config.storesNothing || config.guard === 'public') return
+    if (config.idempotent === false) return
     route.config = { ...config, idempotent: true }
     describe(route)
     const { handler } = route
