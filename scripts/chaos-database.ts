@@ -38,6 +38,7 @@ try {
     faults: {
       seconds: minutes * 60,
       lost: 0.3,
+      extraSeconds: 0,
       longestFreezeMs: 60_000,
       counts: {
         freezes: share(72),

@@ -27,6 +27,7 @@ const processes = process.env.TEST_DATABASE_URL
       'finance-push',
       'half-open',
       'many-nodes',
+      'previous-release',
       'reference-page',
       'sagas-command',
       'stop',

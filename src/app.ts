@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
-import rateLimit from '@fastify/rate-limit'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Context } from './context.ts'
@@ -26,27 +25,30 @@ import { createSessions, sessionRoutes, sessionSealOf } from './features/session
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
 import { callerStandings, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
-import { AppError, notFound } from './kernel/errors.ts'
+import { notFound } from './kernel/errors.ts'
 import { installActing } from './kernel/http/act-as-caller.ts'
 import type { Door } from './kernel/http/authenticate.ts'
-import { authenticate } from './kernel/http/authenticate.ts'
 import { installBodyLimits, SMALLEST_LIMIT } from './kernel/http/body-limit.ts'
 import { buildSerializer } from './kernel/http/compiled-once.ts'
 import { answerSeal } from './kernel/http/encrypted-answers.ts'
+import { fairShare, installFairShare } from './kernel/http/fair-share.ts'
 import { installGuards } from './kernel/http/guards.ts'
 import { installIdempotency } from './kernel/http/idempotency.ts'
 import { installOpenapi } from './kernel/http/openapi.ts'
 import { originRule } from './kernel/http/origins.ts'
 import { answer } from './kernel/http/problems.ts'
+import { rateLimits } from './kernel/http/rate-limits.ts'
 import { installRequestLog } from './kernel/http/request-log.ts'
 import { type Headers, installSecurityHeaders } from './kernel/http/security-headers.ts'
 import { sessionCookieName, sessionKeys } from './kernel/http/session-cookie.ts'
-import { parseStrictJson } from './kernel/http/strict-json.ts'
+import { bodyReader } from './kernel/http/strict-json.ts'
 import { answerUnreadable } from './kernel/http/unreadable.ts'
 import { validatorCompiler } from './kernel/http/validation.ts'
 import { tokenVerifier } from './kernel/http/verify-token.ts'
 
 const SLOWEST_REQUEST_MS = 30_000
+const MOST_WAITING = 200
+const LONGEST_WAIT_MS = 5_000
 const EXPOSED_HEADERS = [
   'Idempotency-Replayed',
   'Link',
@@ -73,6 +75,11 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     standing: standings.of,
     originAllowed: originRule(config.DEV_ORIGIN, config.ALLOWED_ORIGIN_DOMAIN),
   }
+  const limits = rateLimits(door, {
+    perCaller: config.RATE_LIMIT_PER_MINUTE,
+    failuresPerAddress: config.AUTH_FAILURES_PER_MINUTE ?? Math.ceil(config.RATE_LIMIT_PER_MINUTE / 10),
+    clock: ctx.clock,
+  })
   let everyAnswer: Headers = {}
 
   const app = fastify({
@@ -85,8 +92,8 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     // A stopping process still answers what reaches it; it says `Connection: close` with every answer.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
+    trustProxy: trustedProxies(config.TRUST_PROXY),
     requestIdHeader: false,
-    trustProxy: config.TRUSTED_PROXIES ?? false,
     // Always our own: two requests must not be found under one id. The caller's own is kept beside it.
     genReqId: () => randomUUID(),
     schemaController: { compilersFactory: { buildSerializer } },
@@ -94,7 +101,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     frameworkErrors: (error, request, reply) => {
       // An address that cannot be read is an unknown path: strangers are not told even that.
       reply.headers({ ...everyAnswer, 'x-request-id': request.id })
-      authenticate(request, door).then(
+      limits.admit(request, reply).then(
         () => answer(error, request, reply),
         refused => answer(refused, request, reply),
       )
@@ -106,11 +113,9 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   app.setErrorHandler(answer)
   app.setValidatorCompiler(validatorCompiler)
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    // Many clients say that their body is JSON when they send none.
-    async (_request: unknown, body: Buffer) => (body.length === 0 ? null : parseStrictJson(body)),
+  const readBody = bodyReader()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request: unknown, body: Buffer) =>
+    readBody(body),
   )
 
   await app.register(cookie, { secret: sessionKeys(config.SECRET_KEY, config.SESSION_SIGNING_SALT) })
@@ -126,20 +131,13 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     maxAge: 600,
   })
   installBodyLimits(app)
-  installGuards(app, door)
+  installGuards(app, door, limits)
   installActing(app)
-  await app.register(rateLimit, {
-    global: config.RATE_LIMIT_PER_MINUTE > 0,
-    max: config.RATE_LIMIT_PER_MINUTE || 1,
-    timeWindow: 60_000,
-    enableDraftSpec: true,
-    keyGenerator: ({ caller, ip }) => (caller ? `${caller.tenantId}\n${caller.sub}` : ip),
-    errorResponseBuilder: (_request, { after }) =>
-      new AppError('rate_limited', 'rate_limited', `Too many requests. Go on in ${after}.`),
-  })
-  app.setNotFoundHandler({ preHandler: app.rateLimit() }, (request, reply) =>
-    answer(notFound(), request, reply),
+  installFairShare(
+    app,
+    fairShare({ atOnce: requestsAtOnce(config), mostWaiting: MOST_WAITING, waitMs: LONGEST_WAIT_MS }),
   )
+  app.setNotFoundHandler((request, reply) => answer(notFound(), request, reply))
   installIdempotency(app, { db: ctx.db, seal: answerSeal(config.SECRET_KEY) })
   await installOpenapi(app, ctx.version)
 
@@ -183,3 +181,10 @@ const tokenVerifierOf = ({ config, clock }: Context): Door['verifyToken'] =>
     roleClaim: config.JWT_ROLE_CLAIM,
     clock,
   })
+
+/** A share that leaves the others some of the connections, however slow its questions are. */
+const requestsAtOnce = ({ REQUESTS_AT_ONCE, DATABASE_POOL_SIZE }: Context['config']): number =>
+  REQUESTS_AT_ONCE ?? Math.max(1, Math.floor(DATABASE_POOL_SIZE * 0.7))
+
+const trustedProxies = (proxies: Context['config']['TRUST_PROXY']) =>
+  typeof proxies === 'number' ? (_address: string, hop: number) => hop < proxies : proxies

@@ -136,14 +136,23 @@ export const variables = {
     '`true`: webhooks may also be sent to private (not link-local) addresses and by plain http; for trying and for closed networks',
   ),
   PLATFORM_TENANT_ID: withDefault('platform', check.text, 'the platform-admin tenant'),
-  TRUSTED_PROXIES: optional(
-    check.addresses,
-    'addresses or ranges of your proxies, comma-separated: what their `X-Forwarded-For` says is the client’s address; none: the peer of the connection',
-  ),
   RATE_LIMIT_PER_MINUTE: withDefault(
     '6000',
     check.integer(0, 10_000_000),
     'requests a minute for each caller, counted by each process; 0 turns the limit off',
+  ),
+  AUTH_FAILURES_PER_MINUTE: optional(
+    check.integer(0, 10_000_000),
+    'failed authentications a minute for each address (IPv6: each /64), counted by each process; none: a tenth of `RATE_LIMIT_PER_MINUTE`; 0 turns the limit off',
+  ),
+  REQUESTS_AT_ONCE: optional(
+    check.integer(1, 10_000),
+    'requests of one tenant (or of all platform_admins) that one process works on at once; the others wait up to 5 seconds; none: seven tenths of `DATABASE_POOL_SIZE`',
+  ),
+  TRUST_PROXY: withDefault(
+    'false',
+    check.proxies,
+    'reverse proxies whose `X-Forwarded-For` is believed: how many stand before the service, or their addresses and networks, comma-separated; `false`: none',
   ),
   SHUTDOWN_GRACE_SECONDS: withDefault(
     '30',

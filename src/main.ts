@@ -93,6 +93,7 @@ const hints: Record<string, (error: Error) => string> = {
   ECONNREFUSED: unreachable,
   ENOTFOUND: unreachable,
   EACCES: error => `${error.message}. Check the permissions.`,
+  '28000': unreachable,
   '28P01': unreachable,
   '3D000': unreachable,
 }

@@ -11,7 +11,7 @@ import { type Drain, installDrain } from './kernel/http/drain.ts'
 import { createLog } from './kernel/log.ts'
 import { buildManagement } from './management.ts'
 import { surround } from './sandbox.ts'
-import { registerTasks, startFirstSweep, startWorker } from './worker.ts'
+import { registerTasks, startFirstSweep, startSchedule, startWorker } from './worker.ts'
 
 export interface Running {
   ctx: Context
@@ -83,6 +83,7 @@ export async function start(
     if (parts.worker) {
       await startWorker(ctx)
       await startFirstSweep(ctx)
+      startSchedule(ctx)
     }
     ready = true
     started.resolve()

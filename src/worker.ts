@@ -12,13 +12,15 @@ import {
 import { driftDetection } from './features/drift/index.ts'
 import { inventoryHandlers, resourceSync } from './features/inventory/index.ts'
 import { metering } from './features/metering/index.ts'
+import { leakCleanup } from './features/provisioning/index.ts'
 import { sagaHandlers, sagaRescue, watchSagas } from './features/sagas/index.ts'
 import {
   housekeeping,
   requestFirstRun,
   taskHandlers,
-  taskSchedule,
+  taskJob,
   upsertTasks,
+  watchSchedule,
 } from './features/scheduled-tasks/index.ts'
 import { forgetSessions } from './features/session/index.ts'
 import { rollOverPeriods } from './features/subscriptions/index.ts'
@@ -35,13 +37,18 @@ const tasksOf = (ctx: Context): Task[] => [
   metering(ctx), //  hourly at :40  metering
   billingHistory(ctx), //  daily at 02:23 cloud_billing
   sagaRescue(ctx), //  every minute   cloud_sync_fast
+  leakCleanup(ctx), //  every 2 minutes cloud_sync_fast
   auditSeal(ctx), //  every minute   metering
   rollOverPeriods(ctx), //  monthly        metering
   housekeeping(ctx, [forgetIdempotencyKeys(ctx), forgetWebhookEvents(ctx), forgetSessions(ctx)]), //  daily at 03:41 metering
 ]
 
 /** Makes the tasks known to the API; every process does so at its start. */
-export const registerTasks = (ctx: Context): Promise<void> => upsertTasks(ctx.db, tasksOf(ctx))
+export async function registerTasks(ctx: Context): Promise<void> {
+  const tasks = tasksOf(ctx)
+  await ctx.jobs.declare(tasks.map(taskJob))
+  await upsertTasks(ctx.db, tasks)
+}
 
 /** Starts running jobs in this process. */
 export async function startWorker(ctx: Context): Promise<void> {
@@ -53,12 +60,15 @@ export async function startWorker(ctx: Context): Promise<void> {
     ...billingHandlers(ctx),
     ...pushHandlers(ctx),
   ]
-  await ctx.jobs.work(handlers, tasks.map(taskSchedule))
+  await ctx.jobs.work(handlers)
   watchSagas(ctx)
   watchOutbox(ctx)
   // Finance may have been configured since the last start.
   await requestMissingPushes(ctx)
 }
+
+/** Has the tasks run on their schedule; what was missed is made up for. */
+export const startSchedule = (ctx: Context): void => watchSchedule(ctx, tasksOf(ctx))
 
 /** A fresh installation mirrors the provider at once instead of at the next quarter past. */
 export async function startFirstSweep(ctx: Context): Promise<void> {

@@ -51,6 +51,8 @@ async function users({ tell, tokens }: Teller): Promise<void> {
   await tell(204, 'DELETE', `${base}/bob?tenant_id=acme`)
   await tell(201, 'POST', base, { body: { id: 'ada', tenant_id: 'platform' } })
   await tell('own_user', 'DELETE', `${base}/ada`)
+  const eve = await tokens.admin({ sub: 'eve' })
+  await tell('last_operator', 'PATCH', `${base}/ada`, { token: eve, body: { status: 'suspended' } })
   await tell(204, 'DELETE', `${base}/ann`)
   await tell(204, 'DELETE', `${admin}/roles/viewer`)
 }

@@ -1,6 +1,5 @@
 // What a single configuration value may look like. Each check returns the value or throws a `Mend`: what is
 // wrong, in words that say how to put it right. They know no variable's name.
-
 import { isIP } from 'node:net'
 import { shortness } from './weak-secret.ts'
 
@@ -61,19 +60,6 @@ export const databaseUrl: Check<string> = raw => {
   return raw
 }
 
-/** Addresses, or ranges of them as `10.0.0.0/8`, separated by commas. */
-export const addresses: Check<string[]> = raw => {
-  const list = raw.split(',').map(one => one.trim())
-  for (const one of list) {
-    const [address = '', bits, ...more] = one.split('/')
-    const most = isIP(address) === 4 ? 32 : 128
-    const fits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
-    if (isIP(address) === 0 || !fits || more.length > 0)
-      throw new Mend(`names no address or range: ${one}. Write 10.0.0.5 or 10.0.0.0/8, several with commas`)
-  }
-  return list
-}
-
 export const origin: Check<string> = raw => {
   const parsed = URL.parse(raw)
   if (!parsed || parsed.origin !== raw)
@@ -86,6 +72,26 @@ export const domain: Check<string> = raw => {
     throw new Mend('is not a domain name: write example.com, in lower case, with no scheme')
   }
   return raw
+}
+
+const PROXY_NETWORKS = ['loopback', 'linklocal', 'uniquelocal']
+
+/** Which proxies are believed. `true` is not offered: it would let every caller name the address it is counted by. */
+export const proxies: Check<false | number | string[]> = raw => {
+  if (raw === 'false') return false
+  if (/^[1-9]\d?$/.test(raw)) return Number(raw)
+  const list = raw.split(',').map(part => part.trim())
+  const isNetwork = (part: string) => {
+    const [address = '', bits, ...more] = part.split('/')
+    const most = isIP(address) === 4 ? 32 : 128
+    const fits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
+    return isIP(address) !== 0 && fits && more.length === 0
+  }
+  if (!list.every(part => isNetwork(part) || PROXY_NETWORKS.includes(part)))
+    throw new Mend(
+      'is not how many proxies there are (1), nor a list of their addresses and networks (10.0.0.7, 10.0.0.0/8, loopback)',
+    )
+  return list
 }
 
 export const SECRET_BYTES = 32

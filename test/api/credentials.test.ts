@@ -93,9 +93,9 @@ test('a proxy’s word for the client’s address is taken only from a proxy tha
     await bundle.call('GET', '/api/v1/session', { headers: { 'x-forwarded-for': forwarded } })
     return last(bundle).address
   }
-  const trusted = { TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.5' }
+  const trusted = { TRUST_PROXY: '127.0.0.0/8, 10.0.0.5' }
   assert.equal(await seen({}, '203.0.113.7'), '127.0.0.1')
-  assert.equal(await seen({ TRUSTED_PROXIES: '192.0.2.1' }, '203.0.113.7'), '127.0.0.1')
+  assert.equal(await seen({ TRUST_PROXY: '192.0.2.1' }, '203.0.113.7'), '127.0.0.1')
   assert.equal(await seen(trusted, '203.0.113.7'), '203.0.113.7')
   assert.equal(await seen(trusted, '198.51.100.1, 203.0.113.7, 10.0.0.5'), '203.0.113.7')
   assert.equal(await seen(trusted, 'eyJhbGciOiJIUzI1NiJ9'), '127.0.0.1')

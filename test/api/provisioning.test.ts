@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { manualClock } from '../../sandbox/clock.ts'
 import { provisioningSagas } from '../../src/features/provisioning/index.ts'
+import type { Executor } from '../../src/kernel/db/tables.ts'
+import { transaction } from '../../src/kernel/db/transaction.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { desire, drifts, sweepDrift } from '../support/drift.ts'
 import { addon, deployment, move, plan } from '../support/factories.ts'
@@ -17,9 +19,10 @@ import {
   ordersOf,
   provision,
   SIZE,
+  sandboxDroplet,
   until,
 } from '../support/provisioning.ts'
-import { type Bundle, setup, silentLog } from '../support/setup.ts'
+import { setup, silentLog } from '../support/setup.ts'
 import { rowOf, sweepOne, sweepProjects } from '../support/sweep.ts'
 
 const ALL_DONE = [
@@ -213,6 +216,7 @@ test('a deployment that was moved since it was asked for is given nothing', asyn
     stepIndex: 0,
     signal,
     log: silentLog,
+    transaction: <T>(work: (tx: Executor) => Promise<T>) => transaction(bundle.ctx.db, work),
   }
   const result = await check!.execute(state)
   assert.deepEqual(
@@ -411,15 +415,3 @@ test('what a saga left behind is listed after the next sweep, until it is gone o
   for (const _ of [1, 2, 3]) await sweepOne(bundle, 'droplet')
   assert.deepEqual(await leaks(), [])
 })
-
-/** A droplet that somebody made at the provider. */
-async function sandboxDroplet({ sandbox, ctx }: Bundle, fields: object): Promise<{ id: number }> {
-  const { DIGITALOCEAN_API_URL: url } = ctx.config
-  const answer = await fetch(`${url}/__sandbox/resources/droplet`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ status: 'active', ...fields }),
-  })
-  assert.equal(answer.status, 201, sandbox.clock.now().toISOString())
-  return answer.json() as Promise<{ id: number }>
-}

@@ -151,6 +151,7 @@ test('a platform_admin is suspended under the platform’s tenant, whatever tena
   const statuses = async () =>
     Promise.all([bare, named, api_key].map(async token => (await call('GET', base, { token })).status))
   const path = await add(bundle, 'eve', 'platform')
+  await add(bundle, 'ada', 'platform')
   assert.deepEqual(await statuses(), [200, 200, 200])
   await call('PATCH', path, { body: { status: 'suspended' } })
   assert.deepEqual(await statuses(), [403, 403, 403])
@@ -159,6 +160,51 @@ test('a platform_admin is suspended under the platform’s tenant, whatever tena
   await call('PATCH', path, { body: { status: 'active' } })
   await add(bundle, 'eve', 'acme', { status: 'suspended' })
   assert.deepEqual(await statuses(), [200, 403, 200])
+})
+
+test('the last operator of the directory is suspended by nobody, until there is another', async t => {
+  const bundle = await setup(t)
+  const { call } = bundle
+  const eve = await add(bundle, 'eve', 'platform')
+  const bob = await add(bundle, 'bob', 'platform', { status: 'suspended' })
+  await add(bundle, 'ann', 'acme')
+  const suspend = async (path: string) => {
+    const { status, body } = await call('PATCH', path, { body: { status: 'suspended', display_name: 'X' } })
+    return [status, body.code]
+  }
+  assert.deepEqual(await suspend(eve), [409, 'last_operator'])
+  assert.deepEqual((await call('GET', eve)).body.data.display_name, null, 'nothing of it is done')
+  assert.deepEqual(await suspend(bob), [200, undefined], 'who is suspended already may stay so')
+  assert.equal((await call('PATCH', eve, { body: { display_name: 'Eve' } })).status, 200)
+  assert.equal((await call('PATCH', bob, { body: { status: 'active' } })).status, 200)
+  assert.deepEqual(await suspend(eve), [200, undefined])
+  assert.deepEqual(await suspend(bob), [409, 'last_operator'])
+  assert.deepEqual(await suspend(`${base}/ann`), [200, undefined], 'tenants’ users are not counted')
+})
+
+test('who was suspended a moment ago at another process changes nothing in the directory, nor undoes it', async t => {
+  const bundle = await setup(t)
+  const { call, ctx, tokens } = bundle
+  const paths = [await add(bundle, 'eve', 'platform'), await add(bundle, 'bob', 'platform')]
+  const eve = await tokens.admin({ sub: 'eve' })
+  assert.equal((await call('GET', base, { token: eve })).status, 200, 'her standing is remembered now')
+  await ctx.db.updateTable('users').set({ status: 'suspended' }).where('user_id', '=', 'eve').execute()
+  assert.equal((await call('GET', base, { token: eve })).status, 200, 'for up to five seconds')
+  for (const [method, path, body] of [
+    ['PATCH', paths[0], { status: 'active' }],
+    ['PATCH', paths[1], { status: 'suspended' }],
+    ['DELETE', paths[0], undefined],
+    ['DELETE', paths[1], undefined],
+    ['POST', base, { id: 'mallory', tenant_id: 'platform' }],
+  ] as const) {
+    const { status, body: answer } = await call(method, path!, { token: eve, body })
+    assert.deepEqual([status, answer.code], [403, 'user_suspended'], `${method} ${path}`)
+  }
+  const rows = await ctx.db.selectFrom('users').select(['user_id', 'status']).orderBy('user_id').execute()
+  assert.deepEqual(rows, [
+    { user_id: 'bob', status: 'active' },
+    { user_id: 'eve', status: 'suspended' },
+  ])
 })
 
 test('nobody suspends, deletes or demotes themselves', async t => {

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { manualClock } from '../../sandbox/clock.ts'
 import type { FaultSpec } from '../../sandbox/provider/faults.ts'
+import { desire } from '../support/drift.ts'
+import { eventually } from '../support/eventually.ts'
 import { deployment } from '../support/factories.ts'
 import {
   deprovision,
@@ -13,6 +15,7 @@ import {
   ordersOf,
   provision,
   type Run,
+  sandboxDroplet,
   until,
 } from '../support/provisioning.ts'
 import { type Bundle, setup } from '../support/setup.ts'
@@ -232,6 +235,49 @@ test('a compensation that fails does not stop the walk, and what it left is list
     body.data.map((leak: { saga_id: string; reason: string }) => [leak.saga_id, leak.reason]),
     [[run.id, 'run_rolled_back']],
   )
+})
+
+test('a droplet that shows up after its create’s answer was lost and its run rolled back is taken down; what others keep is not', async t => {
+  const bundle = await setup(t, { worker: true, provider: {} })
+  const { call, sandbox } = bundle
+  const { id } = await deployment(bundle)
+  const owner = await ended(bundle, await provision(bundle, id))
+  const lost = await runWith(bundle, [{ fault: 'connection_reset', match: CREATE }])
+  await assertRolledBack(bundle, lost, 2, /no droplet .* has turned up/)
+  const appears = (name: string, ...tags: string[]) => sandboxDroplet(bundle, { name, tags })
+  const kept = [
+    await appears('shared', `saga:${lost.id}`, `saga:${owner.id}`),
+    await appears('stranger', `saga:${lost.id}`, 'saga:of-another-database'),
+    await appears('desired', `saga:${lost.id}`),
+  ]
+  const seen = await appears('seen', `saga:${lost.id}`)
+  await sweepOne(bundle, 'droplet')
+  const late = await appears('late', `saga:${lost.id}`)
+  await desire(bundle, (await rowOf(bundle, 'droplet', kept[2]!.id)).id, { name: 'desired' })
+
+  const task = '/api/v1/admin/scheduled_tasks/leak_cleanup'
+  assert.equal((await call('POST', `${task}/run`)).status, 202)
+  await eventually('the task has ended', async () => {
+    const { last_run } = (await call('GET', task)).body.data
+    return last_run.status === 'completed'
+  })
+  const { droplet } = sandbox.world.shelves
+  const living = [...droplet].map(found => found.id)
+  assert.deepEqual(
+    [seen, late, ...kept].map(found => living.includes(found.id)),
+    [false, false, true, true, true],
+  )
+  assert.equal(dropletsOf(bundle, owner).length, 2)
+  const leaks = (await call('GET', '/api/v1/sagas/leaks')).body.data
+  assert.deepEqual(leaks.map((leak: { resource: { name: string } }) => leak.resource.name).sort(), [
+    'shared',
+    'stranger',
+  ])
+  for (const gone of [seen, late]) {
+    assert.match(bundle.logged(), new RegExp(`"droplet_id":"${gone.id}","msg":"leak taken down"`))
+    const events = await eventsOf(bundle, 'droplet', gone.id)
+    assert.deepEqual(events.at(-1)?.kind, 'deleted')
+  }
 })
 
 test('GPU droplets, which tags do not list, are provisioned, undone and taken away like any other', async t => {

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { completeStep } from '../../src/features/sagas/complete-repository.ts'
-import { claimRuns, turnBack, within } from '../../src/features/sagas/drive-repository.ts'
+import { claimRuns, statementsOn, turnBack } from '../../src/features/sagas/drive-repository.ts'
 import { rescueRuns } from '../../src/features/sagas/index.ts'
 import { anotherWorker } from '../support/another-worker.ts'
 import { eventually } from '../support/eventually.ts'
@@ -25,18 +25,18 @@ async function takenBy({ ctx }: Bundle, id: string) {
   await sql`update pgboss.job set state = 'active', started_on = now()
     where id = (select job_id from saga_runs where id = ${id})`.execute(ctx.db)
   const claim = randomUUID()
-  assert.equal((await claimRuns(ctx.db, [id], [claim])).length, 1)
+  assert.equal((await claimRuns(ctx.db, [id], [claim], { three: names })).length, 1)
   const hold = { id, claim, jobId: null }
   return {
     complete: (index: number, context: object = {}) =>
       completeStep(
-        within(ctx.db),
+        statementsOn(ctx.db),
         { ...hold, write: randomUUID() },
         { index, context: JSON.stringify(context), output: null, last: false, undoFrom: index },
       ),
     fail: (index: number, undoFrom: number | null) =>
       turnBack(
-        within(ctx.db),
+        statementsOn(ctx.db),
         { ...hold, write: randomUUID() },
         { index, error: { step_idx: index, step: names[index]!, reason: 'it broke' }, undoFrom },
       ),
@@ -53,7 +53,7 @@ async function looks(bundle: Bundle): Promise<number> {
   const { ctx } = bundle
   await silence(bundle, 9)
   assert.equal(await rescueRuns(ctx, ctx.log), 0, 'the first look only suspects')
-  await silence(bundle, 5)
+  await silence(bundle, 10)
   return rescueRuns(ctx, ctx.log)
 }
 

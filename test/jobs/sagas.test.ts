@@ -311,26 +311,6 @@ test('what cannot be kept is a failure with effects, and a reason shows neither 
   assert.equal(ran.error!.reason, 'POST with Bearer [redacted] failed at postgres://[redacted]@db/x')
 })
 
-test('a run with a step this version does not know is failed, and says which', async t => {
-  const journal: Journal = []
-  const kinds = [kindOf('old', [step('a', journal), step('b', journal)])]
-  const bundle = await setup(t, { sagaKinds: () => kinds })
-  const { id } = await start(bundle, 'old')
-  await bundle.ctx.db
-    .updateTable('saga_runs')
-    .set({ step_modules: ['a', 'removed_since'] })
-    .execute()
-  await anotherWorker(t, bundle)
-  const ran = await ended(bundle, id)
-  assert.equal(ran.status, 'failed')
-  assert.deepEqual(ran.error, {
-    step_idx: 1,
-    step: 'removed_since',
-    reason: 'this version of the service knows no step removed_since of old',
-  })
-  assert.deepEqual([journal, statuses(ran)], [[], ['failed']])
-})
-
 test('a run cancelled before it began runs no step', async t => {
   const journal: Journal = []
   const kinds = [kindOf('late', [step('a', journal)])]

@@ -216,8 +216,7 @@ test('each of several secrets in rotation must be 32 bytes, and none may be empt
 })
 
 test('proxies are named by address or range, and what is neither is refused', () => {
-  const of = (TRUSTED_PROXIES: string) =>
-    readConfig({ ...testEnvironment, TRUSTED_PROXIES }).config.TRUSTED_PROXIES
+  const of = (TRUST_PROXY: string) => readConfig({ ...testEnvironment, TRUST_PROXY }).config.TRUST_PROXY
   assert.deepEqual(of('10.0.0.5'), ['10.0.0.5'])
   assert.deepEqual(of('10.0.0.0/8, ::1/128,10.0.0.0/32'), ['10.0.0.0/8', '::1/128', '10.0.0.0/32'])
   for (const wrong of [
@@ -230,7 +229,7 @@ test('proxies are named by address or range, and what is neither is refused', ()
     '10.0.0/8',
     'true',
   ])
-    assert.equal(problemsOf({ ...testEnvironment, TRUSTED_PROXIES: wrong }).length, 1, wrong)
+    assert.equal(problemsOf({ ...testEnvironment, TRUST_PROXY: wrong }).length, 1, wrong)
 })
 
 test('a blank variable counts as not set, and the environment goes before .env', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { DEEPEST, parseStrictJson } from '../../src/kernel/http/strict-json.ts'
+import { bodyReader, DEEPEST, parseStrictJson } from '../../src/kernel/http/strict-json.ts'
 
 const parse = (text: string) => parseStrictJson(Buffer.from(text))
 
@@ -100,4 +100,20 @@ test('keys and texts that only look alike are taken: in lists, in values, after 
     '""',
   ])
     assert.deepEqual(parse(text), JSON.parse(text))
+})
+
+test('of large bodies that arrive together one is read in each turn of the event loop', async () => {
+  const read = bodyReader()
+  const large = Buffer.from(`{"a":"${'x'.repeat(20_000)}"}`)
+  const turns: number[] = []
+  let turn = 0
+  const count = () => {
+    turn += 1
+    if (turns.length < 3) setImmediate(count)
+  }
+  setImmediate(count)
+  await Promise.all([1, 2, 3].map(async () => turns.push(await read(large).then(() => turn))))
+  assert.equal(new Set(turns).size, 3, `read in the turns ${turns.join(', ')}`)
+  assert.equal(await read(Buffer.from('')), null)
+  assert.deepEqual(await read(Buffer.from('{"a":1}')), { a: 1 })
 })

@@ -20,6 +20,7 @@ if (onPostgres) {
       faults: {
         seconds: 25,
         lost: 0.3,
+        extraSeconds: 60,
         longestFreezeMs: 2_000,
         counts: {
           ...{ freezes: 2, restarts: 1, failovers: 1, api_kills: 1, worker_kills: 0 },

@@ -110,8 +110,8 @@ test('a taken port is told in one line, before a database is opened or a folder 
         env: { ...secrets, DATA_DIR, DATABASE_URL, ...ports },
         cwd,
       })
-      const advice = `Stop it, or set ${variable} to another one.\n`
-      const line = `Port ${taken.port} of 127.0.0.1 is taken: another process listens there. ${advice}`
+      const advice = `stop it, or set ${variable} to another one.\n`
+      const line = `The port is taken: 127.0.0.1:${taken.port}. Another process listens there: ${advice}`
       assert.deepEqual([code, stdout, stderr], [1, '', line])
     }
   assert.deepEqual([database.connections(), readdirSync(cwd)], [0, []])

@@ -120,6 +120,31 @@ if (onPostgres) {
     for (const one of nodes) assert.equal(await one.ready(), 200)
   })
 
+  test('what was asked under keys of a process that is killed is done once, and the others have the answers', async () => {
+    const doomed = nodes.pop()!
+    const authorization = `Bearer ${await doomed.token()}`
+    const asked = Array.from({ length: 60 }, (_, n) => n)
+    const create = async ({ url }: Service, n: number) => {
+      const answer = await fetch(`${url}/api/v1/users/ada/api_keys`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json', 'idempotency-key': `killed ${n}` },
+        body: JSON.stringify({ description: `key ${n}` }),
+      })
+      return { status: answer.status, text: await answer.text() }
+    }
+    const first = asked.map(n => create(doomed, n).catch(() => undefined))
+    await Promise.any(first)
+    await doomed.kill()
+    const heard = await Promise.all(first)
+    const again = await Promise.all(asked.map(n => create(nodes[n % nodes.length]!, n)))
+    for (const [n, answer] of again.entries()) {
+      assert.equal(answer.status, 201, answer.text)
+      if (heard[n]?.status === 201) assert.equal(answer.text, heard[n].text)
+    }
+    const { rows } = await sql.query('select count(*)::int as count from api_keys')
+    assert.equal(rows[0].count, asked.length)
+  })
+
   test('a job in flight at SIGTERM is finished before the process ends', async () => {
     const [leaving, ...others] = nodes.splice(0)
     for (const other of others) assert.deepEqual(await other.stop(), { code: 0, signal: null })
@@ -147,8 +172,7 @@ if (onPostgres) {
 
   test('a tick missed while no process ran is made up for once, by three processes together', async () => {
     // As if the last process had stopped two days ago.
-    await sql.query("update pgboss.version set cron_on = now() - interval '2 days'")
-    await sql.query("update pgboss.schedule set created_on = now() - interval '3 days'")
+    await sql.query("update scheduled_tasks set next_run_at = now() - interval '2 days'")
     await sql.query('truncate task_runs')
     await startThree()
     const scheduled = async () =>
@@ -160,15 +184,34 @@ if (onPostgres) {
     await eventually('the tick has run', async () =>
       (await scheduled()).some(run => run.status === 'completed'),
     )
-    // Every process has looked at the schedule by now: each does so at its start, and again only after 30 seconds.
+    // Every process has looked at the schedule by now: each does so at its start.
     await eventually('nothing is queued', async () => {
       const { rows } = await sql.query(
-        "select count(*)::int as open from pgboss.job where name in ('metering', '__pgboss__send-it') and state < 'completed'",
+        "select count(*)::int as open from pgboss.job where name = 'metering' and state < 'completed'",
       )
       return rows[0].open === 0
     })
     assert.deepEqual(await scheduled(), [{ status: 'completed', attempts: 1 }])
     for (const node of nodes) assert.deepEqual(await node.stop(), { code: 0, signal: null })
     assert.equal((await scheduled()).length, 1)
+  })
+
+  test('a node whose machine’s clock is five minutes ahead goes by the database’s time, and warns', async t => {
+    const ahead = `const Right = Date
+      globalThis.Date = class extends Right {
+        constructor(...given) { given.length > 0 ? super(...given) : super(Right.now() + 300_000) }
+        static now() { return Right.now() + 300_000 }
+      }`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(ahead)}`
+    const node = await startService(t, { env: { ...env, NODE_OPTIONS }, command: 'api' })
+    assert.match(node.output(), /clock differs from the database/)
+    const soon = Math.floor(Date.now() / 1000) + 60
+    const good = await node.call('GET', tasks, { token: await node.token({ exp: soon }) })
+    assert.equal(good.status, 200, 'by the machine’s clock it would have expired')
+    assert.equal((await node.call('POST', `${task}/pause`)).status, 200)
+    const { rows } = await sql.query(
+      'select abs(extract(epoch from now() - paused_at)) < 60 as in_time from scheduled_tasks where paused_at is not null',
+    )
+    assert.deepEqual(rows, [{ in_time: true }])
   })
 }

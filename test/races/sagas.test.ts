@@ -1,7 +1,10 @@
 // Races over runs that only a database with many connections has.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
+import { anotherWorker } from '../support/another-worker.ts'
 import { onPostgres } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { base, ended, type Journal, kindOf, type ShownRun, start, step } from '../support/sagas.ts'
 import { setup } from '../support/setup.ts'
 
@@ -77,5 +80,24 @@ if (onPostgres) {
       assert.equal((await bundle.call('GET', `${base}/${slow.id}`)).body.data.current_step_index, 0)
     })
     assert.equal((await ended(bundle, slow.id)).status, 'completed')
+  })
+
+  test('a job that its worker was killed over is taken again and done, with nothing for an operator to tend to', async t => {
+    const journal: Journal = []
+    const kinds = [kindOf('one', [step('a', journal)])]
+    const bundle = await setup(t, { sagaKinds: () => kinds })
+    const { db } = bundle.ctx
+    const { id } = await start(bundle, 'one')
+    // Its run had ended, or was put down for another job, when the worker was killed: the rescue has no part in it.
+    await sql`update saga_runs set status = 'completed', finished_at = now()`.execute(db)
+    await sql`update pgboss.job set state = 'active', started_on = now() - interval '1 minute',
+      heartbeat_on = now() - interval '1 minute' where name = 'provisioning'`.execute(db)
+    await anotherWorker(t, bundle)
+    const jobs = () =>
+      sql<{ state: string }>`
+      select state::text from pgboss.job where name in ('provisioning', 'dead_letters')`.execute(db)
+    await eventually('it is done', async () => (await jobs()).rows[0]?.state === 'completed', 40_000)
+    assert.equal((await jobs()).rows.length, 1, 'no dead letter')
+    assert.deepEqual([(await ended(bundle, id)).steps, journal], [[], []])
   })
 }

@@ -99,4 +99,35 @@ if (onPostgres) {
       for (const status of uses) assert.ok(status === 200 || status === 403, String(status))
     }
   })
+
+  test('of operators who suspend each other at once one stays, listed or not', async t => {
+    const { call, ctx, tokens } = await setup(t, { env })
+    const subs = ['eve', 'bob', 'cid']
+    const callers = await Promise.all(subs.map(sub => tokens.admin({ sub })))
+    for (const listed of [true, false]) {
+      for (let round = 1; round <= ROUNDS / 3; round++) {
+        await ctx.db.deleteFrom('users').execute()
+        if (listed)
+          for (const id of subs) await call('POST', `${admin}/users`, { body: { id, tenant_id: 'platform' } })
+        const suspend = (by: number) => {
+          const id = subs[(by + 1) % subs.length]!
+          const body = { status: 'suspended' }
+          return listed
+            ? call('PATCH', `${admin}/users/${id}`, { token: callers[by], body })
+            : call('POST', `${admin}/users`, {
+                token: callers[by],
+                body: { id, tenant_id: 'platform', ...body },
+              })
+        }
+        const answers = await Promise.all(subs.map((_, by) => suspend(by)))
+        const rows = await ctx.db.selectFrom('users').select(['user_id', 'status']).execute()
+        const suspended = rows.filter(({ status }) => status === 'suspended').map(({ user_id }) => user_id)
+        assert.equal(suspended.length, answers.filter(({ status }) => status < 300).length)
+        assert.ok(suspended.length > 0 && suspended.length < subs.length, suspended.join())
+        for (const { status, body } of answers)
+          if (status >= 300)
+            assert.match(`${status} ${body.code}`, /^(403 user_suspended|409 last_operator)$/)
+      }
+    }
+  })
 }

@@ -41,10 +41,13 @@ export async function createPostgresDatabase({
  * A migrated, empty engine for one test. On PostgreSQL it is a database of its own; on PGlite, where opening one takes
  * most of a second, the tests of a file take turns with one engine that is emptied in between.
  */
-export async function openTestEngine(): Promise<{ engine: Engine; close(): Promise<void> }> {
+export async function openTestEngine(
+  /** The address to open in the place of PostgreSQL's own: that of a proxy before it. */
+  through: (url: string) => Promise<string> = async url => url,
+): Promise<{ engine: Engine; close(): Promise<void> }> {
   if (!onPostgres) return { engine: await emptiedPglite(), close: async () => {} }
   const { url, drop } = await createPostgresDatabase()
-  const engine = openPostgres({ url, poolSize: 8, log: silent })
+  const engine = openPostgres({ url: await through(url), poolSize: 8, log: silent })
   return {
     engine,
     close: async () => {

@@ -11,6 +11,7 @@ interface Response {
   content?: Record<string, Media>
 }
 interface Operation {
+  parameters?: { name: string }[]
   operationId: string
   responses: Record<string, Response>
 }

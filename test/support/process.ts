@@ -52,6 +52,8 @@ export interface ServiceOptions {
   dataDir?: string
   /** The program that runs `bin/cloudops.js`. */
   node?: string
+  /** That of another release. */
+  from?: string
 }
 
 export interface Service {
@@ -105,12 +107,18 @@ export async function startService(owner: Owner, options: ServiceOptions = {}): 
 
 /** Starts the service and waits for nothing. */
 export async function spawnService(owner: Owner, options: ServiceOptions = {}): Promise<Service> {
-  const { command = 'serve', env = {}, dataDir = temporaryFolder(owner), node = process.execPath } = options
+  const {
+    command = 'serve',
+    env = {},
+    dataDir = temporaryFolder(owner),
+    node = process.execPath,
+    from = launcher,
+  } = options
   const [port, managementPort] = [await freePort(), await freePort()]
   // These processes live for seconds: the embedded engine is compiled quickly, not well, which halves a start. An older Node
   // passes no flags on.
   const flags = node === process.execPath ? ['--liftoff-only'] : []
-  const child = spawn(node, [...flags, launcher, command], {
+  const child = spawn(node, [...flags, from, command], {
     cwd: dataDir,
     env: environment({
       ...secrets,

@@ -75,3 +75,15 @@ export const dropletsOf = (bundle: Bundle, run: { id: string }) => dropletsWith(
 /** How often a droplet of the run was ordered. */
 export const ordersOf = ({ sandbox }: Bundle, run: { id: string }) =>
   sandbox.world.ordered.filter(({ tags }) => tags.includes(`saga:${run.id}`)).length
+
+/** A droplet that somebody made at the provider. */
+export async function sandboxDroplet({ sandbox, ctx }: Bundle, fields: object): Promise<{ id: number }> {
+  const { DIGITALOCEAN_API_URL: url } = ctx.config
+  const answer = await fetch(`${url}/__sandbox/resources/droplet`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ status: 'active', ...fields }),
+  })
+  assert.equal(answer.status, 201, sandbox.clock.now().toISOString())
+  return answer.json() as Promise<{ id: number }>
+}

@@ -19,6 +19,7 @@ import { createLog } from '../../src/kernel/log.ts'
 import { registerTasks, startWorker } from '../../src/worker.ts'
 import { openTestEngine } from './database.ts'
 import { refuseUndeclared } from './declared.ts'
+import { keys } from './retried.ts'
 import { OLDER_SECRET, SECRET, type TokenMaker, tokenMaker } from './tokens.ts'
 
 export interface Answer {
@@ -83,6 +84,8 @@ export interface SetupOptions {
   worker?: boolean
   /** Workflows of the test's own, instead of the service's. */
   sagaKinds?: (ctx: Context) => SagaKind[]
+  /** The address of a proxy before the test's database, on PostgreSQL. */
+  through?: (databaseUrl: string) => Promise<string>
   /** Added before the app listens, for routes that only a test needs. */
   extend?: (app: FastifyInstance, ctx: Context) => void
 }
@@ -130,7 +133,7 @@ export async function setup(t: TestContext, options: SetupOptions = {}): Promise
   const { config } = readConfig({ ...testEnvironment, ...providerEnv, ...financeEnv, ...options.env })
   const lines: string[] = []
   const log = createLog(config.LOG_LEVEL, { write: line => void lines.push(line) })
-  const { engine, close } = await openTestEngine()
+  const { engine, close } = await openTestEngine(options.through)
   undo(close)
   const providerLimits = { ...quickLimits, ...options.providerLimits }
   const { worker = false, sagaKinds } = options
@@ -191,23 +194,32 @@ function testClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
   }
 }
 
-function caller(url: string, tokens: TokenMaker): Bundle['call'] {
+/** Requests to an app at this address. */
+export function caller(url: string, tokens: TokenMaker): Bundle['call'] {
+  const keyFor = keys()
   return async (method, path, { token, body, raw, headers = {} } = {}) => {
     const bearer = token === undefined ? await tokens.admin() : token
-    const answer = await fetch(url + path, {
-      method,
-      redirect: 'manual',
-      headers: {
-        ...(bearer !== null && { authorization: `Bearer ${bearer}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      body: raw ?? (body === undefined ? undefined : JSON.stringify(body)),
-    })
-    const text = await answer.text()
-    const json = answer.headers.get('content-type')?.includes('json')
-    const parsed = json ? JSON.parse(text) : undefined
-    refuseUndeclared(method, path, answer.status, parsed)
-    return { status: answer.status, headers: answer.headers, text, body: parsed }
+    const key = 'idempotency-key' in headers ? undefined : keyFor(method, path)
+    const send = async (): Promise<Answer> => {
+      const answer = await fetch(url + path, {
+        method,
+        redirect: 'manual',
+        headers: {
+          ...(bearer !== null && { authorization: `Bearer ${bearer}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(key && { 'idempotency-key': key.text }),
+          ...headers,
+        },
+        body: raw ?? (body === undefined ? undefined : JSON.stringify(body)),
+      })
+      const text = await answer.text()
+      const json = answer.headers.get('content-type')?.includes('json')
+      const parsed = json ? JSON.parse(text) : undefined
+      refuseUndeclared(method, path, answer.status, parsed)
+      return { status: answer.status, headers: answer.headers, text, body: parsed }
+    }
+    const answer = await send()
+    if (key) await key.retry(answer, send)
+    return answer
   }
 }

@@ -58,15 +58,15 @@ async function ingest(
     }
     if (!(error instanceof ProviderBusyError)) throw error
     // More patience than a job should have: it comes back later, under a key of its own because this one still runs.
-    const startAfterSeconds = error.retryAfterMs / 1_000
+    const delayMs = error.retryAfterMs
     await kernel.jobs.send(
       kernel.db,
       ingestJob,
       { invoice_id: invoiceId, postponed: postponed + 1 },
-      { key: `${invoiceId}:${postponed + 1}`, startAfterSeconds },
+      { key: `${invoiceId}:${postponed + 1}`, delayMs },
     )
     run.log.warn(
-      { invoice_id: invoiceId, seconds: startAfterSeconds },
+      { invoice_id: invoiceId, retry_in_ms: delayMs },
       'the provider’s rate limit: ingest postponed',
     )
   }

@@ -23,7 +23,7 @@ export async function listDeadLetters(
   // The queue's times carry microseconds; the cursor's carry milliseconds, so rows are ordered by those.
   const failedAt = sql`date_trunc('milliseconds', created_on)`
   const { rows } = await sql<DeadLetterRow>`
-    select id, source_name as queue, data->>'job' as job, data->'payload' as payload,
+    select id, split_part(source_name, '/', 1) as queue, data->>'job' as job, data->'payload' as payload,
            coalesce(source_output->>'message', source_output->'value'->>'message') as error,
            coalesce(source_retry_count, 0) + 1 as attempts, source_created_on as sent_at, ${failedAt} as failed_at
     from pgboss.job

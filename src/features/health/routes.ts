@@ -18,7 +18,7 @@ export function healthRoutes({ engine }: Kernel, version: string): FastifyPlugin
     app.get(
       '/api/health',
       {
-        config: { guard: 'public', rateLimit: false },
+        config: { guard: 'public' },
         schema: {
           tags: ['Service'],
           operationId: 'getHealth',

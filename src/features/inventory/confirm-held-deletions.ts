@@ -20,7 +20,7 @@ export function confirmHeldDeletions({ db, clock }: Kernel, id: string, actor: s
     if ((await newestRunId(tx, kind)) !== id)
       throw conflict('superseded', 'A newer sweep of this kind has run: look at that one.')
     const look = await beginLook(tx, clock)
-    const deleted = await deleteHeld(tx, { kind, ...look, actor }, run.look)
+    const deleted = await deleteHeld(tx, { kind, ...look, actor }, run)
     return setConfirmed(tx, id, look.at, actor, deleted)
   })
 }

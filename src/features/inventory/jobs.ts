@@ -35,7 +35,7 @@ const refreshJob: JobType<typeof Refresh> = {
   payload: Refresh,
 }
 
-const REFRESH_EVERY_SECONDS = 20
+const REFRESH_EVERY_MS = 20_000
 /** An hour of looking; by then the next sweep has seen it. */
 const MOST_LOOKS = 180
 
@@ -73,18 +73,17 @@ async function sweepKind(
   } catch (error) {
     // Whoever took the run over finishes it.
     if (error instanceof LostRunError) return run.log.warn({ kind }, error.message)
-    const wait = retryAfter(error)
-    if (wait === undefined) throw error
+    const delayMs = retryAfter(error)
+    if (delayMs === undefined) throw error
     // The rate limit asks for more patience than a job should hold: it comes back later, under a key of its own because
     // this one is still running.
-    const startAfterSeconds = wait / 1_000
     await kernel.jobs.send(
       kernel.db,
       syncKindJob,
       { kind, sweep_id: sweepId, postponed: postponed + 1 },
-      { key: `${kind}:${sweepId}:${postponed + 1}`, startAfterSeconds },
+      { key: `${kind}:${sweepId}:${postponed + 1}`, delayMs },
     )
-    run.log.warn({ kind, seconds: startAfterSeconds }, 'the provider’s rate limit: sweep postponed')
+    run.log.warn({ kind, retry_in_ms: delayMs }, 'the provider’s rate limit: sweep postponed')
   }
 }
 
@@ -100,6 +99,6 @@ export async function sendRefresh(
     db,
     refreshJob,
     { kind, provider_id: providerId, look },
-    { key: `${kind}:${providerId}:${look}`, startAfterSeconds: REFRESH_EVERY_SECONDS },
+    { key: `${kind}:${providerId}:${look}`, delayMs: REFRESH_EVERY_MS },
   )
 }

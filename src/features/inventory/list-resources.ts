@@ -26,7 +26,7 @@ export interface Bounds {
   few: number
 }
 
-const BOUNDS: Bounds = { walk: 2_000, few: 20_000 }
+const BOUNDS: Bounds = { walk: 2_000, few: 8_000 }
 
 type FilterName = Exclude<keyof InventoryFilter, 'include_deleted'>
 

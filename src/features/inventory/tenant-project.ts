@@ -1,6 +1,6 @@
 // The project that holds a tenant's resources, as the mirror knows it, and a new one's entry there.
 import type { RawItem } from '../../integrations/digitalocean/index.ts'
-import { transaction } from '../../kernel/db/transaction.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
 import { seenProject } from './ensure-internal-project.ts'
 import type { InventoryKernel } from './inventory-kernel.ts'
 import { beginLook } from './look.ts'
@@ -10,24 +10,23 @@ import { rehome } from './write-resources.ts'
 
 export { findTenantProject } from './project-repository.ts'
 
-/** Undefined when an operator has given the project to someone else. */
+/** In the caller's transaction. Undefined when an operator has given the project to someone else. */
 export async function recordTenantProject(
-  { db, clock, platformTenantId }: Pick<InventoryKernel, 'db' | 'clock' | 'platformTenantId'>,
+  tx: Executor,
+  { clock, platformTenantId }: Pick<InventoryKernel, 'clock' | 'platformTenantId'>,
   raw: RawItem,
   tenantId: string,
   actor: string,
 ): Promise<CloudProjectRow | undefined> {
   const project = seenProject(raw)
   if (!project) return undefined
-  return transaction(db, async tx => {
-    const look = await beginLook(tx, clock)
-    await upsertProjects(tx, [project], look, platformTenantId)
-    const row = (await lockProjectNamed(tx, project.provider_id))!
-    if (row.tenant_id === tenantId && row.purpose === 'tenant') return row
-    // A sweep has found it first, and nobody has said whose it is.
-    if (row.tenant_id !== null || row.purpose !== 'unassigned') return undefined
-    const given = await updateProject(tx, row.id, { tenant_id: tenantId, purpose: 'tenant' })
-    await rehome(tx, look.at, actor, row.id)
-    return given
-  })
+  const look = await beginLook(tx, clock)
+  await upsertProjects(tx, [project], look, platformTenantId)
+  const row = (await lockProjectNamed(tx, project.provider_id))!
+  if (row.tenant_id === tenantId && row.purpose === 'tenant') return row
+  // A sweep has found it first, and nobody has said whose it is.
+  if (row.tenant_id !== null || row.purpose !== 'unassigned') return undefined
+  const given = await updateProject(tx, row.id, { tenant_id: tenantId, purpose: 'tenant' })
+  await rehome(tx, look.at, actor, row.id)
+  return given
 }

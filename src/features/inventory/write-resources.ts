@@ -193,13 +193,15 @@ export const STRIKES_TO_DELETE = 3
 export async function deleteHeld(
   tx: Executor,
   { kind, at, look, actor }: Sighting,
-  sweep: number,
+  sweep: { look: number; started_at: string },
 ): Promise<number> {
+  // A sweep from before looks were numbered has its time alone.
+  const unseen = sweep.look > 0 ? sql`last_look < ${sweep.look}` : sql`last_seen_at < ${sweep.started_at}`
   const { rows } = await sql<{ deleted: number }>`
     with gone as (
       update cloud_resources set deleted_at = ${at}, last_look = ${look}
       where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null
-        and stale_strike_count >= ${STRIKES_TO_DELETE}::int and last_look < ${sweep}
+        and stale_strike_count >= ${STRIKES_TO_DELETE}::int and ${unseen}
       returning id
     ), logged as (
       insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)

@@ -7,6 +7,7 @@ import { provisionDeployment } from './provision-deployment.ts'
 
 export { provisioningProblems } from './problems.ts'
 export { provisioningRoutes } from './routes.ts'
+export { leakCleanup } from './take-down-leaks.ts'
 
 export const provisioningSagas = (kernel: InventoryKernel): SagaKind[] => [
   provisionDeployment(kernel),

@@ -1,6 +1,6 @@
 // Droplets that were destroyed leave the inventory at once, and nothing is desired of them any more.
 import { mapItem, type RawItem } from '../../integrations/digitalocean/index.ts'
-import { transaction } from '../../kernel/db/transaction.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
 import { dropDesiredState } from '../drift/index.ts'
 import {
   beginLook,
@@ -20,21 +20,20 @@ export interface Destroyed {
   seen?: { droplets: RawItem[]; look: Look }
 }
 
-/** The ids of their rows. */
-export function recordDestroyed(
-  { db, clock }: Pick<InventoryKernel, 'db' | 'clock'>,
+/** The ids of their rows. The same when said twice. */
+export async function recordDestroyed(
+  tx: Executor,
+  { clock }: Pick<InventoryKernel, 'clock'>,
   sagaId: string,
   { providerIds, tag, seen }: Destroyed,
 ): Promise<string[]> {
   const sighting = { kind: 'droplet' as const, actor: sagaActor(sagaId) }
   const items = (seen?.droplets ?? []).map(raw => seenResource(mapItem('droplet', raw)))
-  return transaction(db, async tx => {
-    // Also what no sweep has written yet: one that is reading now may have seen it, and would bring it in as if it lived.
-    for (const item of items) await writeSeen(tx, { ...sighting, ...seen!.look }, item)
-    const look = await beginLook(tx, clock)
-    const all = [...providerIds, ...items.map(item => item.provider_id)]
-    const ids = await recordGone(tx, { ...sighting, ...look }, { providerIds: all, tag })
-    for (const id of ids) await dropDesiredState(tx, look.at, id)
-    return ids
-  })
+  // Also what no sweep has written yet: one that is reading now may have seen it, and would bring it in as if it lived.
+  for (const item of items) await writeSeen(tx, { ...sighting, ...seen!.look }, item)
+  const look = await beginLook(tx, clock)
+  const all = [...providerIds, ...items.map(item => item.provider_id)]
+  const ids = await recordGone(tx, { ...sighting, ...look }, { providerIds: all, tag })
+  for (const id of ids) await dropDesiredState(tx, look.at, id)
+  return ids
 }

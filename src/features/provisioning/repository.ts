@@ -1,7 +1,6 @@
-// SQL of provisioning: reservations of a plan's places, runs that exclude each other, and what sagas have left behind.
+// SQL of provisioning: reservations of a plan's places, and runs that exclude each other.
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
-import type { Leak } from './schemas.ts'
 import type { ProvisioningReservationRow } from './tables.ts'
 import { SAGA_TAG } from './tags.ts'
 
@@ -30,8 +29,13 @@ export async function countTaken(
   return rows[0]!.taken
 }
 
+/** A saga has one place, however often it says so. */
 export async function reserve(tx: Executor, row: ProvisioningReservationRow): Promise<void> {
-  await tx.insertInto('provisioning_reservations').values(row).execute()
+  await tx
+    .insertInto('provisioning_reservations')
+    .values(row)
+    .onConflict(conflict => conflict.column('saga_id').doNothing())
+    .execute()
 }
 
 export async function release(executor: Executor, sagaId: string): Promise<void> {
@@ -78,35 +82,4 @@ export async function ownedBy(executor: Executor, sagaId: string): Promise<strin
     .where('saga_id', '=', sagaId)
     .execute()
   return rows.map(row => row.resource_id)
-}
-
-/** Tags are anybody's: what is no id must not be taken for one. */
-const UUID = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
-
-/**
- * Living resources with a saga's tag that nobody keeps: their run is over, and they have no desired state, or only one
- * that a run left which did not complete. An operator keeps one by giving it a desired state.
- */
-export async function listLeaks(executor: Executor, limit: number, after: string | null): Promise<Leak[]> {
-  const { rows } = await sql<{ leak: Leak }>`
-    select json_build_object(
-      'saga_id', l.saga_id, 'run_status', s.status, 'run_kind', s.kind,
-      'reason', case when s.id is null then 'run_unknown' when s.status = 'completed' then 'not_owned' else 'run_' || s.status end,
-      'since', iso8601(greatest(r.first_seen_at, s.finished_at)),
-      'resource', json_build_object('id', r.id, 'provider_id', r.provider_id, 'kind', r.kind, 'name', r.name,
-        'region', r.region, 'status', r.status, 'tenant_id', r.tenant_id, 'deployment_id', r.deployment_id, 'tags', r.tags,
-        'first_seen_at', iso8601(r.first_seen_at), 'last_seen_at', iso8601(r.last_seen_at))) as leak
-    from cloud_resources r
-    cross join lateral (
-      select substr(tag, ${SAGA_TAG.length + 1}) as saga_id from unnest(r.tags) tag where starts_with(tag, ${SAGA_TAG})
-      order by tag limit 1) l
-    left join saga_runs s on s.id = case when l.saga_id ~ ${UUID} then l.saga_id::uuid end
-    left join cloud_provisioned p on p.resource_id = r.id
-    left join saga_runs keeper on keeper.id = p.saga_id
-    where r.deleted_at is null and carries_saga_tag(r.tags)
-      and (s.id is null or s.status in ('completed', 'rolled_back', 'failed'))
-      and (p.resource_id is null or keeper.status in ('rolled_back', 'failed'))
-      and (${after}::uuid is null or r.id > ${after}::uuid)
-    order by r.id limit ${limit}`.execute(executor)
-  return rows.map(row => row.leak)
 }

@@ -11,9 +11,9 @@ import { deploymentExists } from '../deployments/index.ts'
 import type { InventoryKernel } from '../inventory/index.ts'
 import { type Requested, requestSaga, SagaRunWithSteps } from '../sagas/index.ts'
 import { deprovisionDeployment } from './deprovision-deployment.ts'
+import { listLeaks } from './leak-repository.ts'
 import { deprovisionProblems, provisionProblems } from './problems.ts'
 import { provisionDeployment } from './provision-deployment.ts'
-import { listLeaks } from './repository.ts'
 import { IdParams, Leak, LeaksQuery, ProvisionBody } from './schemas.ts'
 
 const config = { guard: 'platform_admin' } as const
@@ -82,7 +82,7 @@ export function provisioningRoutes(kernel: InventoryKernel): FastifyPluginAsyncT
           operationId: 'listSagaLeaks',
           summary: 'List what sagas have left behind',
           description:
-            'Living resources of the inventory with the tag `saga:<id>` whose run is over and which nobody keeps: the run did not complete, is not known, or no longer has it. As of the last sweep. Giving a resource a desired state keeps it.',
+            'Living resources of the inventory with the tag `saga:<id>` whose run is over and which nobody keeps: the run did not complete, is not known, or no longer has it. As of the last sweep. Droplets of runs that were rolled back are taken down by the task `leak_cleanup` within minutes. Giving a resource a desired state keeps it.',
           querystring: LeaksQuery,
           response: { 200: Many(Leak) },
         },

@@ -17,8 +17,14 @@ const WIND_DOWN_MS = 5_000
 /** There is no time left when the signal comes from outside. */
 const OUTER_WIND_DOWN_MS = 250
 
+/** Stops the clock of a call while it waits for something that is not its own; it then has its whole time again. */
+export interface Timeout {
+  suspend(): void
+  resume(): void
+}
+
 export async function callStep<T>(
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal, timeout: Timeout) => Promise<T>,
   { timeoutMs, outer }: Bounds,
 ): Promise<Called<T>> {
   const own = new AbortController()
@@ -29,29 +35,35 @@ export async function callStep<T>(
     own.abort(new Error(reason))
     windDown = setTimeout(() => abandoned.resolve({ how: 'abandoned', reason }), patienceMs)
   }
-  const timer = setTimeout(
-    () => end(`it took longer than ${timeoutMs / 1000} s`, Math.min(WIND_DOWN_MS, timeoutMs)),
-    timeoutMs,
-  )
+  const tooLong = () => end(`it took longer than ${timeoutMs / 1000} s`, Math.min(WIND_DOWN_MS, timeoutMs))
+  let timer: NodeJS.Timeout | undefined = setTimeout(tooLong, timeoutMs)
+  const timeout: Timeout = {
+    suspend() {
+      clearTimeout(timer)
+      timer = undefined
+    },
+    resume() {
+      if (!ended) timer ??= setTimeout(tooLong, timeoutMs)
+    },
+  }
+  let ended = false
   const endFromOutside = () =>
     end(outer.reason instanceof Error ? outer.reason.message : 'it was stopped', OUTER_WIND_DOWN_MS)
   outer.addEventListener('abort', endFromOutside, { once: true })
   if (outer.aborted) endFromOutside()
   try {
-    return await Promise.race([settled(work, own.signal), abandoned.promise])
+    return await Promise.race([settled(() => work(own.signal, timeout), own.signal), abandoned.promise])
   } finally {
+    ended = true
     clearTimeout(timer)
     clearTimeout(windDown)
     outer.removeEventListener('abort', endFromOutside)
   }
 }
 
-async function settled<T>(
-  work: (signal: AbortSignal) => Promise<T>,
-  signal: AbortSignal,
-): Promise<Called<T>> {
+async function settled<T>(work: () => Promise<T>, signal: AbortSignal): Promise<Called<T>> {
   try {
-    const value = await work(signal)
+    const value = await work()
     return { how: 'returned', value, aborted: signal.aborted }
   } catch (error) {
     return { how: 'raised', error, aborted: signal.aborted }

@@ -11,10 +11,17 @@ import type { RunError } from './tables.ts'
 /** Where a statement goes: to the database, or into a transaction. */
 export type Writes = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>
 
-export const within =
+export const statementsOn =
   (executor: Executor): Writes =>
   (statement, values) =>
     runStatement(executor, statement, values)
+
+/** A write that changed no row. */
+export class LostRunError extends Error {
+  constructor() {
+    super('saga lost: another worker has taken it over')
+  }
+}
 
 export interface Claimed {
   id: string
@@ -47,29 +54,55 @@ export interface Written {
   put_down: boolean
 }
 
+/** The names of the steps of each kind, as this process knows them. */
+export type KnownSteps = Readonly<Record<string, readonly string[]>>
+
+/** Of a row `r`. */
+const isKnown = (known: KnownSteps) =>
+  sql`r.step_modules <@ array(select jsonb_array_elements_text(${JSON.stringify(known)}::jsonb -> r.kind))`
+
+/** Of a row `r`: nobody has known its steps for a day, and whoever takes it fails it. */
+const isGivenUp = sql`coalesce(r.unknown_since < clock_timestamp() - interval '1 day', false)`
+
 /**
- * Takes the runs that nobody drives, each under the claim at its place, and begins their next steps. One that was
- * cancelled before begins none. Planned each time: a plan for an empty table would be a bad one later.
+ * Takes the runs that nobody drives and whose steps are known, each under the claim at its place, and begins their next
+ * steps. One that was cancelled before begins none. Asked again with the same claims, it also returns what it took
+ * before. Planned each time: a plan for an empty table would be a bad one later.
  */
-export async function claimRuns(executor: Executor, ids: string[], claims: string[]): Promise<Claimed[]> {
+export async function claimRuns(
+  executor: Executor,
+  ids: string[],
+  claims: string[],
+  known: KnownSteps,
+): Promise<Claimed[]> {
   const { rows } = await sql<Claimed>`with free as (
-    select r.id, mine.claim from saga_runs r join unnest(${ids}::uuid[], ${claims}::uuid[]) as mine (id, claim) on mine.id = r.id
-    where r.claim is null and r.status in ('pending', 'running', 'compensating')
+    select r.id, mine.claim, r.claim is not null as again
+    from saga_runs r join unnest(${ids}::uuid[], ${claims}::uuid[]) as mine (id, claim) on mine.id = r.id
+    where (r.claim is null or r.claim = mine.claim) and r.status in ('pending', 'running', 'compensating')
+      and (${isKnown(known)} or ${isGivenUp})
     -- In one order, so that two who come for the same runs do not wait for each other.
     order by r.id for update of r
   ), run as (
     update saga_runs r set claim = free.claim, status = case r.status when 'pending' then 'running' else r.status end,
-      heartbeat_at = clock_timestamp(), started_at = coalesce(r.started_at, clock_timestamp())
+      heartbeat_at = clock_timestamp(), started_at = coalesce(r.started_at, clock_timestamp()), unknown_since = null
     from free where r.id = free.id
-    returning r.*, clock_timestamp() as at
+    returning r.*, free.again, clock_timestamp() as at
   ), begun as (
     insert into saga_step_results (saga_id, step_idx, name, status, started_at)
     select id, current_step_index, step_modules[current_step_index + 1], 'running', at
-    from run where status = 'running' and not cancel_requested
+    from run where status = 'running' and not cancel_requested and not again
   )
   select id, claim, kind, status, step_modules, current_step_index, compensating_index, inputs, context,
     cancel_requested, cancel_requested_by from run`.execute(executor)
   return rows
+}
+
+/** Keeps the run from being taken by anyone else until the transaction ends; false when it is someone else's already. */
+export async function holdClaim(tx: Executor, id: string, claim: string): Promise<boolean> {
+  const { rows } = await sql`select 1 from saga_runs where id = ${id} and claim = ${claim} for share`.execute(
+    tx,
+  )
+  return rows.length > 0
 }
 
 /** Names the job that shall bring a worker to the run; false when somebody drives it, or it has ended. */
@@ -78,6 +111,25 @@ export async function awaitJob(executor: Executor, id: string, jobId: string): P
     await sql`update saga_runs set job_id = ${jobId}, heartbeat_at = clock_timestamp()
     where id = ${id} and claim is null and finished_at is null`.execute(executor)
   return numAffectedRows === 1n
+}
+
+/** Of these runs, those that nobody drives wait for a process that knows their steps. */
+export async function markUnknown(executor: Executor, ids: string[], known: KnownSteps): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    update saga_runs r set unknown_since = coalesce(r.unknown_since, clock_timestamp())
+    where r.id = any(${ids}::uuid[]) and r.claim is null and r.finished_at is null and not ${isKnown(known)}
+    returning r.id`.execute(executor)
+  return rows.map(({ id }) => id)
+}
+
+/** Runs that a process left alone because it did not know their steps, and that this one may take. */
+export async function listLeft(executor: Executor, known: KnownSteps, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select r.id from saga_runs r
+    where r.status in ('pending', 'running', 'compensating') and r.claim is null and r.unknown_since is not null
+      and (${isKnown(known)} or ${isGivenUp})
+    order by r.id limit ${limit}`.execute(executor)
+  return rows.map(({ id }) => id)
 }
 
 // The first four parameters of every write; the runner's own follow.

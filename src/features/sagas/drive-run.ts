@@ -2,9 +2,8 @@
 // ledger before it is called, and whoever takes over from a dead worker goes back, never on. When the process is told to
 // stop, the step in hand is finished and the run is put down for another worker, which goes on with the next.
 import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
-import { problemOfDatabaseError } from '../../kernel/db/sql-state.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
+import { waitForDatabase } from '../../kernel/db/wait-for-database.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { completeStep } from './complete-repository.ts'
@@ -13,11 +12,12 @@ import {
   findWrite,
   giveUp,
   type Hold,
+  LostRunError,
   recordCompensation,
+  statementsOn,
   turnBack,
   type Writes,
   type Written,
-  within,
 } from './drive-repository.ts'
 import type { Registry } from './registry.ts'
 import { compensateStep, executeStep, type Live } from './run-step.ts'
@@ -26,18 +26,8 @@ import type { Step } from './step.ts'
 import type { StepWriter } from './step-writer.ts'
 import { frozen, merged } from './stored-json.ts'
 
-export class LostRunError extends Error {
-  constructor() {
-    super('saga lost: another worker has taken it over')
-  }
-}
-
-const FIRST_PAUSE_MS = 100
-const LONGEST_PAUSE_MS = 2_000
-
 interface Drive extends Live {
   kernel: Kernel
-  claim: string
   kind: string
   steps: readonly Step[]
   writeStep: StepWriter
@@ -59,7 +49,7 @@ export async function driveRun(
   const { id, claim, kind } = run
   const log = kernel.log.child({ saga_id: id, saga: kind })
   const steps = registry.stepsOf(kind, run.step_modules)
-  const drive = { kernel, writeStep, id, claim, kind, log, inputs: frozen(run.inputs), outer }
+  const drive = { kernel, db: kernel.db, writeStep, id, claim, kind, log, inputs: frozen(run.inputs), outer }
   try {
     if ('unknown' in steps) await refuse(drive, run, steps.unknown)
     else await (run.status === 'running' ? forward : backward)({ ...drive, steps }, run)
@@ -164,10 +154,10 @@ function undoneFrom(steps: readonly Step[], index: number): number | null {
   return null
 }
 
-/** The run's steps are not those of this version. */
+/** No process has known the run's steps for a day. */
 async function refuse(drive: Omit<Drive, 'steps'>, run: Claimed, unknown: number): Promise<void> {
   const step = run.step_modules[unknown] ?? null
-  const reason = `this version of the service knows no step ${step} of ${run.kind}`
+  const reason = `no running version of the service has known the step ${step} of ${run.kind} for a day`
   const error = { step_idx: unknown, step, reason }
   await write(drive, (writes, hold) => giveUp(writes, hold, error))
   drive.log.error(error, 'saga failed')
@@ -192,19 +182,11 @@ async function write(
 ): Promise<Written> {
   const jobId = kernel.jobs.leaving.aborted ? newId() : null
   const hold = { id, claim, write: randomUUID(), jobId }
-  let written: Written | undefined
-  for (let pauseMs = 0; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2 + FIRST_PAUSE_MS)) {
-    try {
-      // A connection that broke says nothing about what was sent over it.
-      if (pauseMs > 0) written = await findWrite(within(kernel.db), hold)
-      written ??= await writeOnce(kernel, hold, statement)
-      break
-    } catch (error) {
-      if (problemOfDatabaseError(error)?.kind !== 'unavailable' || outer.aborted) throw error
-      log.warn({ err: error, retry_in_ms: pauseMs }, 'saga waits for the database')
-      await pause(pauseMs)
-    }
-  }
+  const written = await waitForDatabase(
+    async again =>
+      (again && (await findWrite(statementsOn(kernel.db), hold))) || writeOnce(kernel, hold, statement),
+    { signal: outer, log, what: 'saga' },
+  )
   if (!written) throw new LostRunError()
   if (written.put_down) log.info({ status: written.status }, 'saga put down: this process is stopping')
   return written
@@ -212,9 +194,9 @@ async function write(
 
 function writeOnce(kernel: Kernel, hold: Hold, statement: Write): Promise<Written | undefined> {
   const { id, jobId } = hold
-  if (jobId === null) return statement(within(kernel.db), hold)
+  if (jobId === null) return statement(statementsOn(kernel.db), hold)
   return transaction(kernel.db, async tx => {
-    const written = await statement(within(tx), hold)
+    const written = await statement(statementsOn(tx), hold)
     if (written?.put_down) await sendRun(kernel, tx, id, jobId)
     return written
   })

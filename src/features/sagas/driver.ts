@@ -2,24 +2,39 @@
 // its own. A job only brings a run here; the run is driven in the background, and outlives the job.
 import { randomUUID } from 'node:crypto'
 import { transaction } from '../../kernel/db/transaction.ts'
+import { waitForDatabase } from '../../kernel/db/wait-for-database.ts'
+import { within } from '../../kernel/deadline.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { QUEUES } from '../../kernel/queue/queues.ts'
-import { awaitJob, beat, type Claimed, claimRuns, within } from './drive-repository.ts'
-import { driveRun, LostRunError } from './drive-run.ts'
+import {
+  awaitJob,
+  beat,
+  type Claimed,
+  claimRuns,
+  LostRunError,
+  listLeft,
+  markUnknown,
+  statementsOn,
+} from './drive-repository.ts'
+import { driveRun } from './drive-run.ts'
 import type { Registry } from './registry.ts'
 import { sendRun } from './saga-job.ts'
 import { createStepWriter } from './step-writer.ts'
 
 export interface Driver {
-  /** Takes the run, if nobody has it, it has not ended and this process is not stopping. Resolves when there is room for another batch of jobs. */
+  /** Takes the run, if nobody has it, its steps are known, it has not ended and this process is not stopping. Resolves when there is room for another batch of jobs. */
   take(id: string): Promise<void>
+  /** Takes what another version has left alone and this one knows. */
+  takeLeft(): Promise<void>
 }
 
 /** Runs of one process at a time. They mostly wait for the provider. */
 const MOST_RUNS = 32
 const ROOM = QUEUES.provisioning.batch
 const BEAT_MS = 3_000
+/** A beat over a connection that went silent is given up, so that the next goes over another. */
+const LONGEST_BEAT_MS = 2_500
 
 interface Asked {
   id: string
@@ -37,17 +52,28 @@ export function createDriver(kernel: Kernel, registry: Registry): Driver {
   let asked: Asked[] = []
   const waiting: (() => void)[] = []
 
+  function ask(id: string): Promise<void> {
+    const done = Promise.withResolvers<void>()
+    if (asked.push({ id, claim: randomUUID(), done }) === 1) queueMicrotask(claimAll)
+    return done.promise
+  }
+
   /** Jobs come in batches, and so are their runs claimed. */
   async function claimAll(): Promise<void> {
     const batch = asked
     asked = []
+    const ids = batch.map(({ id }) => id)
+    const claims = batch.map(({ claim }) => claim)
     try {
-      const runs = await claimRuns(
-        db,
-        batch.map(({ id }) => id),
-        batch.map(({ claim }) => claim),
-      )
+      // The claims tell what an attempt took whose answer was lost.
+      const runs = await waitForDatabase(() => claimRuns(db, ids, claims, registry.known), {
+        signal: jobs.ending,
+        log,
+        what: 'the claiming of sagas',
+      })
       for (const run of runs) jobs.background(drive(run))
+      const taken = new Set(runs.map(({ id }) => id))
+      await leaveUnknown(ids.filter(id => !taken.has(id)))
       for (const { done } of batch) done.resolve()
     } catch (error) {
       for (const { done } of batch) done.reject(error)
@@ -73,15 +99,15 @@ export function createDriver(kernel: Kernel, registry: Registry): Driver {
 
   /** One statement says for all of them that they are driven. */
   async function beatAll(): Promise<void> {
-    // A database that does not answer is not asked again before it has.
     if (beating) return
     beating = true
     try {
       const claims = [...held.keys()]
-      const standing = await beat(
-        within(db),
-        claims.map(claim => held.get(claim)!.id),
-        claims,
+      const ids = claims.map(claim => held.get(claim)!.id)
+      const standing = await within(
+        LONGEST_BEAT_MS,
+        'the database did not answer in time',
+        beat(statementsOn(db), ids, claims),
       )
       for (const claim of claims)
         if (!standing.includes(claim)) held.get(claim)?.lost.abort(new LostRunError())
@@ -98,6 +124,13 @@ export function createDriver(kernel: Kernel, registry: Registry): Driver {
   }
   jobs.leaving.addEventListener('abort', letWaitingGo, { once: true })
 
+  /** What was not taken is somebody's, or over; or it has steps that only another version knows. */
+  async function leaveUnknown(ids: string[]): Promise<void> {
+    if (ids.length === 0) return
+    for (const saga_id of await markUnknown(db, ids, registry.known))
+      log.warn({ saga_id }, 'saga left to a version that knows its steps')
+  }
+
   /** The queue may bring one more batch after it was told to stop, even runs that this process has just put down. */
   async function handOn(id: string): Promise<void> {
     const jobId = newId()
@@ -107,11 +140,15 @@ export function createDriver(kernel: Kernel, registry: Registry): Driver {
   }
 
   return {
+    async takeLeft() {
+      if (!hasRoom() || jobs.leaving.aborted) return
+      const ids = await listLeft(db, registry.known, ROOM)
+      await Promise.all(ids.map(id => ask(id)))
+    },
+
     async take(id) {
       if (jobs.leaving.aborted) return handOn(id)
-      const done = Promise.withResolvers<void>()
-      if (asked.push({ id, claim: randomUUID(), done }) === 1) queueMicrotask(claimAll)
-      await done.promise
+      await ask(id)
       if (!hasRoom() && !jobs.leaving.aborted) await new Promise<void>(resolve => waiting.push(resolve))
     },
   }

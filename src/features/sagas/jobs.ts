@@ -1,4 +1,6 @@
-// The job that brings a run to a process.
+// What brings a run to a process: its job, and a look at what another version has left alone.
+
+import { every } from '../../kernel/every.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { handle, type JobHandler } from '../../kernel/queue/job.ts'
 import { createDriver } from './driver.ts'
@@ -6,7 +8,14 @@ import { registryOf } from './registry.ts'
 import { sagaJob } from './saga-job.ts'
 import type { SagaKind } from './step.ts'
 
+const LOOK_MS = 2_000
+
 export function sagaHandlers(kernel: Kernel, kinds: readonly SagaKind[]): JobHandler[] {
   const driver = createDriver(kernel, registryOf(kinds))
+  const { log } = kernel
+  every(
+    { everyMs: LOOK_MS, until: kernel.jobs.leaving, log, what: 'the look at sagas left alone' },
+    driver.takeLeft,
+  )
   return [handle(sagaJob, ({ saga_id }) => driver.take(saga_id))]
 }

@@ -5,6 +5,8 @@ import type { SagaKind, Step } from './step.ts'
 export interface Registry {
   names: string[]
   find(kind: string): SagaKind | undefined
+  /** The names of each kind's steps. */
+  known: Readonly<Record<string, readonly string[]>>
   /** The steps of these names; the index of the first that is not known, when there is one. */
   stepsOf(kind: string, names: readonly string[]): Step[] | { unknown: number }
 }
@@ -20,6 +22,7 @@ export function registryOf(kinds: readonly SagaKind[]): Registry {
   }
   return {
     names: [...byName.keys()],
+    known: Object.fromEntries(kinds.map(({ kind, steps }) => [kind, steps.map(({ name }) => name)])),
     find: kind => byName.get(kind)?.kind,
     stepsOf(kind, names) {
       const known = byName.get(kind)?.steps

@@ -28,8 +28,8 @@ export async function lockStranded(tx: Executor, { suspectMs, waitingMs }: Patie
       case r.status when 'compensating' then r.compensating_index else r.current_step_index end
     where r.status in ('pending', 'running', 'compensating') and case
       when r.claim is not null then r.heartbeat_at < r.suspected_at and r.suspected_at < ${ago(suspectMs)}
-      -- A worker claims the run right after it has taken the job.
-      else r.heartbeat_at < ${ago(waitingMs)} and not exists (
+      -- A worker claims the run right after it has taken the job, or leaves it to a version that looks for it.
+      else r.unknown_since is null and r.heartbeat_at < ${ago(waitingMs)} and not exists (
         select from pgboss.job j where j.name = ${sagaJob.queue} and j.id = r.job_id
           and (j.state < 'active' or j.state = 'active' and j.started_on > ${ago(waitingMs)}))
       end

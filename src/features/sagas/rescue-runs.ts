@@ -2,6 +2,7 @@
 // does the same, so that operators see it and can ask for it.
 import type { Logger } from 'pino'
 import { transaction } from '../../kernel/db/transaction.ts'
+import { every } from '../../kernel/every.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import type { Task } from '../../kernel/queue/task.ts'
@@ -9,8 +10,11 @@ import { rescuePlan, type Stranded } from './rescue-plan.ts'
 import { lockStranded, markRescued, type Patience, suspectSilent } from './rescue-repository.ts'
 import { sagaJob, sendRun } from './saga-job.ts'
 
-/** With a look every 5 seconds, a dead worker's run is found after 18 at the latest. */
-const PATIENCE: Patience = { silentMs: 8_000, suspectMs: 4_000, waitingMs: 12_000 }
+/**
+ * With a look every 5 seconds, a dead worker's run is found after 23 at the latest. After an outage a living worker has
+ * time for three beats before it is thought dead.
+ */
+const PATIENCE: Patience = { silentMs: 8_000, suspectMs: 9_000, waitingMs: 12_000 }
 const LOOK_MS = 5_000
 
 /** How many runs were taken from dead workers, or sent again because their job was gone. */
@@ -53,18 +57,8 @@ export const sagaRescue = (kernel: Kernel): Task => ({
 
 /** Looks until the process is told to stop. */
 export function watchSagas(kernel: Kernel): void {
-  let looking = false
-  const look = async () => {
-    if (looking) return
-    looking = true
-    try {
-      await rescueRuns(kernel, kernel.log)
-    } catch (error) {
-      kernel.log.warn({ err: error }, 'the rescue of sagas could not look')
-    } finally {
-      looking = false
-    }
-  }
-  const timer = setInterval(look, LOOK_MS).unref()
-  kernel.jobs.leaving.addEventListener('abort', () => clearInterval(timer), { once: true })
+  const { log } = kernel
+  every({ everyMs: LOOK_MS, until: kernel.jobs.leaving, log, what: 'the rescue of sagas' }, async () => {
+    await rescueRuns(kernel, log)
+  })
 }

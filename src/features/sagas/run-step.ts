@@ -1,7 +1,11 @@
 // One step of a live run: what it is handed, and what becomes of what it hands back. A result that cannot be stored is a
 // failure with effects; one that comes without an answer has an unknown outcome.
 import type { Logger } from 'pino'
-import { type Called, callStep } from './call-step.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
+import { isDatabaseAway, waitForDatabase } from '../../kernel/db/wait-for-database.ts'
+import { type Called, callStep, type Timeout } from './call-step.ts'
+import { holdClaim, LostRunError } from './drive-repository.ts'
 import { inWords, reasonOf } from './reason.ts'
 import type { Compensated, Executed, Json, SagaState, Step } from './step.ts'
 import { textOf } from './stored-json.ts'
@@ -10,7 +14,9 @@ const TIMEOUT_MS = 10 * 60_000
 
 /** A run in hand, as far as its steps are concerned. */
 export interface Live {
+  db: Executor
   id: string
+  claim: string
   inputs: Readonly<Json>
   log: Logger
   /** Aborted when the run is lost or the process ends. */
@@ -76,12 +82,32 @@ async function call<T>(
 ): Promise<Called<T> | undefined> {
   const { id: sagaId, inputs, outer } = live
   const log = live.log.child({ step_idx: stepIndex, step: step.name })
-  const called = await callStep(async signal => work({ sagaId, inputs, context, stepIndex, signal, log }), {
-    timeoutMs: step.timeoutMs ?? TIMEOUT_MS,
-    outer,
-  })
+  const called = await callStep(
+    async (signal, timeout) => {
+      const transaction = transactionsOf(live, signal, timeout)
+      return work({ sagaId, inputs, context, stepIndex, signal, log, transaction })
+    },
+    { timeoutMs: step.timeoutMs ?? TIMEOUT_MS, outer },
+  )
   // It may have returned all the same, and then that is worth a try.
   if (called.how === 'abandoned' && outer.aborted) return undefined
-  if (called.how === 'raised') log.warn({ err: called.error }, 'saga step raised')
+  if (called.how === 'raised') {
+    if (called.error instanceof LostRunError) throw called.error
+    // It waited for the database until the process had to leave.
+    if (outer.aborted && isDatabaseAway(called.error)) return undefined
+    log.warn({ err: called.error }, 'saga step raised')
+  }
   return called
 }
+
+const transactionsOf =
+  ({ db, id, claim, log }: Live, signal: AbortSignal, timeout: Timeout): SagaState['transaction'] =>
+  work =>
+    waitForDatabase(
+      () =>
+        transaction(db, async tx => {
+          if (!(await holdClaim(tx, id, claim))) throw new LostRunError()
+          return work(tx)
+        }),
+      { signal, log, what: 'saga step', onWait: timeout.suspend },
+    ).finally(timeout.resume)

@@ -10,6 +10,9 @@ export const sagaJob: JobType<typeof Payload> = {
   name: 'saga_run',
   queue: 'provisioning',
   payload: Payload,
+  // Whoever takes it finds in the run whether there is anything to do. So it may be tried again, unlike a step, and the job
+  // of a worker that was killed ends as another's instead of as a dead letter.
+  retryLimit: 20,
   // When all the room of a process is taken, its last jobs are not done before there is some.
   longestSeconds: 24 * 3_600,
 }

@@ -5,7 +5,7 @@
 import { problemOfDatabaseError, sqlState } from '../../kernel/db/sql-state.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { type CompletedStep, type Completing, completeFreeSteps } from './complete-repository.ts'
-import { type Hold, type Written, within } from './drive-repository.ts'
+import { type Hold, statementsOn, type Written } from './drive-repository.ts'
 
 /** Undefined when the step was not written this way; rejects when nobody knows whether it was. */
 export type StepWriter = (hold: Hold, step: CompletedStep) => Promise<Written | undefined>
@@ -23,7 +23,7 @@ export function createStepWriter(db: Executor): StepWriter {
       const batch = gathered
       gathered = []
       try {
-        const rows = await completeFreeSteps(within(db), batch)
+        const rows = await completeFreeSteps(statementsOn(db), batch)
         const written = new Map(rows.map(row => [row.id, row]))
         for (const { hold, settled } of batch) settled.resolve(written.get(hold.id))
       } catch (error) {

@@ -18,6 +18,12 @@ export interface SagaState {
   /** Aborted when the step has taken too long, or its process stops or has lost the run. */
   readonly signal: AbortSignal
   readonly log: Logger
+  /**
+   * The step's way to the database: one transaction that waits while the database is away (the step's timeout does not
+   * run then) and is refused when the run is another worker's by now. It is made again when the answer to its commit is
+   * lost, so whatever it writes must be the same when written twice.
+   */
+  readonly transaction: <T>(work: (tx: Executor) => Promise<T>) => Promise<T>
 }
 
 /**

@@ -35,6 +35,7 @@ export interface SagaRunRow {
   last_write: string | null
   heartbeat_at: string
   suspected_at: string | null
+  unknown_since: string | null
   created_at: string
   started_at: string | null
   finished_at: string | null

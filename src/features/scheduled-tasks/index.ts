@@ -2,6 +2,7 @@
 export { type CleanUp, housekeeping } from './housekeeping.ts'
 export { taskHandlers } from './jobs.ts'
 export { upsertTasks } from './repository.ts'
+export { requestDueRuns, watchSchedule } from './request-due-runs.ts'
 export { requestFirstRun } from './request-first-run.ts'
 export { scheduledTaskRoutes } from './routes.ts'
-export { taskSchedule } from './task.ts'
+export { taskJob } from './task.ts'

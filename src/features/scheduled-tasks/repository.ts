@@ -1,11 +1,13 @@
 // SQL of the scheduled tasks and their runs.
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Task } from '../../kernel/queue/task.ts'
 import type { ScheduledTaskRow, TaskRunRow } from './tables.ts'
 
-export type TaskWithLastRun = ScheduledTaskRow & { last_run: TaskRunRow | null }
+export type TaskWithLastRun = Omit<ScheduledTaskRow, 'next_run_at' | 'own_queue'> & {
+  last_run: TaskRunRow | null
+}
 
 /** The rows follow the code at every start; a pause is the operator's and stays. */
 export async function upsertTasks(executor: Executor, tasks: Task[]): Promise<void> {
@@ -13,13 +15,15 @@ export async function upsertTasks(executor: Executor, tasks: Task[]): Promise<vo
   await executor
     .insertInto('scheduled_tasks')
     .values(
-      tasks.map(({ name, description, queue, cron }) => ({
+      tasks.map(({ name, description, queue, cron, ownQueue = false }) => ({
         name,
         description,
         queue,
         cron,
         paused_at: null,
         paused_by: null,
+        next_run_at: null,
+        own_queue: ownQueue,
       })),
     )
     .onConflict(conflict =>
@@ -27,9 +31,45 @@ export async function upsertTasks(executor: Executor, tasks: Task[]): Promise<vo
         description: eb.ref('excluded.description'),
         queue: eb.ref('excluded.queue'),
         cron: eb.ref('excluded.cron'),
+        own_queue: eb.ref('excluded.own_queue'),
+        // The tick that a former cron named is none of this one's.
+        next_run_at: sql`case when scheduled_tasks.cron = excluded.cron then scheduled_tasks.next_run_at end`,
       })),
     )
     .execute()
+}
+
+export type Tick = Pick<ScheduledTaskRow, 'name' | 'queue' | 'cron' | 'next_run_at'> & {
+  own_queue: boolean
+  /** The latest that was run, or skipped. */
+  last_tick_at: string | null
+  /** The database's clock. */
+  now: string
+}
+
+export async function listTicks(executor: Executor, names: string[]): Promise<Tick[]> {
+  const { rows } = await sql<Tick>`
+    select t.name, t.queue, t.own_queue, t.cron, t.next_run_at, clock_timestamp() as now,
+      (select max(requested_at) from task_runs where task = t.name and trigger = 'schedule' and t.next_run_at is null)
+        as last_tick_at
+    from scheduled_tasks t where t.name = any(${names}::text[]) order by t.name`.execute(executor)
+  return rows
+}
+
+/** False when someone else has moved it on. */
+export async function moveTick(
+  tx: Executor,
+  { name, cron, next_run_at }: Tick,
+  next: string,
+): Promise<boolean> {
+  const result = await tx
+    .updateTable('scheduled_tasks')
+    .set({ next_run_at: next })
+    .where('name', '=', name)
+    .where('cron', '=', cron)
+    .where('next_run_at', 'is not distinct from', next_run_at)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
 }
 
 const SELECT_TASK = `
@@ -38,7 +78,8 @@ const SELECT_TASK = `
   from scheduled_tasks t
   left join lateral (select * from task_runs where task = t.name order by id desc limit 1) r on true`
 
-type JoinedRow = ScheduledTaskRow & Omit<TaskRunRow, 'id' | 'task'> & { run_id: string | null }
+type JoinedRow = Omit<ScheduledTaskRow, 'next_run_at' | 'own_queue'> &
+  Omit<TaskRunRow, 'id' | 'task'> & { run_id: string | null }
 
 export async function listTasks(
   executor: Executor,
@@ -66,7 +107,10 @@ function splitJoined(row: JoinedRow): TaskWithLastRun {
   return { name, description, queue, cron, paused_at, paused_by, last_run }
 }
 
-export function lockTask(executor: Executor, name: string): Promise<ScheduledTaskRow | undefined> {
+export function lockTask(
+  executor: Executor,
+  name: string,
+): Promise<Selectable<ScheduledTaskRow> | undefined> {
   return executor
     .selectFrom('scheduled_tasks')
     .selectAll()

@@ -5,7 +5,7 @@ import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { insertRun, lockTask } from './repository.ts'
 import type { TaskRunRow } from './tables.ts'
-import { taskJob } from './task.ts'
+import { FIRST, taskJob } from './task.ts'
 
 export function requestTaskRun(
   { db, jobs, clock }: Kernel,
@@ -31,7 +31,7 @@ export function requestTaskRun(
       tx,
       taskJob(task),
       { task: name, trigger: 'manual' },
-      { key: name, id: run.id },
+      { key: name, id: run.id, ...FIRST },
     )
     if (sent === null) throw conflict('already_running', 'This task is queued or running already.')
     await insertRun(tx, run)

@@ -1,4 +1,5 @@
 // Rows of the scheduled tasks and of their runs.
+import type { Generated } from 'kysely'
 
 export interface ScheduledTaskRow {
   name: string
@@ -7,6 +8,8 @@ export interface ScheduledTaskRow {
   cron: string
   paused_at: string | null
   paused_by: string | null
+  next_run_at: string | null
+  own_queue: Generated<boolean>
 }
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'skipped'] as const

@@ -1,7 +1,7 @@
 // Changes of a user: what it is called, which role holds it back, and whether it is let in at all.
-import { transaction } from '../../kernel/db/transaction.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
 import { refuseBuiltIn } from '../roles/index.ts'
+import { changeDirectory, refuseLastOperator } from './change-directory.ts'
 import { refuseUnknownRole } from './create-user.ts'
 import { oneUser } from './one-user.ts'
 import { isSelf, lessens, ownUser } from './own-user.ts'
@@ -16,15 +16,17 @@ export interface UserName {
 }
 
 export function changeUser(
-  { db, clock, platformTenantId }: UsersKernel,
+  kernel: UsersKernel,
   caller: Caller,
   { userId, tenantId }: UserName,
   changes: UserChanges,
 ): Promise<UserRow> {
+  const { clock, platformTenantId } = kernel
   refuseBuiltIn(changes.role)
-  return transaction(db, async tx => {
+  return changeDirectory(kernel, caller, async tx => {
     const user = oneUser(await lockUsers(tx, userId, tenantId))
     if (isSelf(caller, user, platformTenantId) && lessens(changes, user.role)) throw ownUser()
+    if (changes.status === 'suspended') await refuseLastOperator(tx, user, platformTenantId)
     return updateUser(tx, user.id, { ...changes, updated_at: clock.now().toISOString() })
   }).catch(refuseUnknownRole)
 }

@@ -1,11 +1,11 @@
 // Writes a user into the directory. Nothing is sent and no token is made: the issuer knows its users by itself.
 
 import { violatedConstraint } from '../../kernel/db/sql-state.ts'
-import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import { refuseBuiltIn, unknownRole } from '../roles/index.ts'
+import { changeDirectory } from './change-directory.ts'
 import { isSelf, lessens, ownUser } from './own-user.ts'
 import { insertUser, type UserChanges } from './repository.ts'
 import type { UserRow } from './tables.ts'
@@ -17,11 +17,8 @@ export interface NewUser extends UserChanges {
   tenant_id: string
 }
 
-export async function createUser(
-  { db, clock, platformTenantId }: UsersKernel,
-  caller: Caller,
-  input: NewUser,
-): Promise<UserRow> {
+export async function createUser(kernel: UsersKernel, caller: Caller, input: NewUser): Promise<UserRow> {
+  const { clock, platformTenantId } = kernel
   refuseBuiltIn(input.role)
   const now = clock.now().toISOString()
   const row: UserRow = {
@@ -36,7 +33,7 @@ export async function createUser(
     updated_at: now,
   }
   if (isSelf(caller, row, platformTenantId) && lessens(row, null)) throw ownUser()
-  const inserted = await transaction(db, tx => insertUser(tx, row)).catch(refuseUnknownRole)
+  const inserted = await changeDirectory(kernel, caller, tx => insertUser(tx, row)).catch(refuseUnknownRole)
   if (!inserted) throw conflict('user_exists', 'The tenant has a user of this id already.')
   return row
 }

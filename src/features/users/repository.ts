@@ -94,3 +94,42 @@ export function updateUser(
 export async function removeUser(tx: Executor, id: string): Promise<void> {
   await tx.deleteFrom('users').where('id', '=', id).execute()
 }
+
+const DIRECTORY_KEY = 4_005_021
+
+/** Until the transaction ends nobody else changes the directory. */
+export async function lockDirectory(tx: Executor): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${DIRECTORY_KEY})`.execute(tx)
+}
+
+export async function isSuspended(
+  tx: Executor,
+  userId: string,
+  tenants: readonly string[],
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom('users')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('tenant_id', 'in', tenants)
+    .where('status', '=', 'suspended')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Whether the user's tenant has another who is let in. */
+export async function hasOtherActive(
+  tx: Executor,
+  { id, tenant_id }: Pick<UserRow, 'id' | 'tenant_id'>,
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom('users')
+    .select('id')
+    .where('tenant_id', '=', tenant_id)
+    .where('status', '=', 'active')
+    .where('id', '<>', id)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}

@@ -19,6 +19,7 @@ const config = { guard: 'platform_admin' } as const
 const tags = ['Administration']
 const base = '/api/v1/admin/users'
 const AMBIGUOUS = { user_ambiguous: 'Several tenants have a user of this id; `tenant_ids` names them.' }
+const LAST = { last_operator: 'It is the last active user of the platform’s tenant.' }
 const OWN = { own_user: 'It is the caller’s own user.' }
 
 /** The row's own id is for paging alone. */
@@ -104,13 +105,13 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
     app.patch(
       `${base}/:user_id`,
       {
-        config: { ...config, problems: { 409: { ...AMBIGUOUS, ...OWN } } },
+        config: { ...config, problems: { 409: { ...AMBIGUOUS, ...OWN, ...LAST } } },
         schema: {
           tags,
           operationId: 'changeUser',
           summary: 'Change, suspend or reinstate a user',
           description:
-            'A suspended user is refused with 403 `user_suspended`, by token, session or API key: at once by this process, within 5 seconds by every other. 409 `own_user` for one’s own status or role.',
+            'A suspended user is refused with 403 `user_suspended`, by token, session or API key: at once by this process, within 5 seconds by every other. 409 `own_user` for one’s own status or role, `last_operator` for the last active user of the platform’s tenant.',
           params: UserParams,
           querystring: OneUserQuery,
           body: ChangeUserBody,

@@ -6,7 +6,8 @@ const MEND: Record<string, string> = {
   InvalidAccessKeyId: 'the access key id is not known there',
   NoSuchBucket: 'there is no such bucket',
   PermanentRedirect: 'the bucket is at another endpoint',
-  RequestTimeTooSkewed: 'this machine’s clock and the service’s differ too much',
+  RequestTimeTooSkewed:
+    'the database’s clock, which this service goes by, and the storage service’s differ too much',
   SignatureDoesNotMatch: 'the secret access key is not the one of this access key id',
   TemporaryRedirect: 'the bucket is at another endpoint',
 }

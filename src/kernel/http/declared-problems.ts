@@ -51,11 +51,11 @@ export function problemsOf({ config, method, schema }: RouteOptions): DeclaredPr
   common(503, 'unavailable')
   common(503, 'query_timeout')
   common(503, 'database_cannot_write')
+  common(429, 'rate_limited')
   if (config?.guard !== 'public') {
     common(401, 'unauthenticated')
     common(403, 'forbidden')
     common(403, 'user_suspended')
-    common(429, 'rate_limited')
     common(500, 'internal')
   }
   if (schema?.params) common(404, 'not_found')

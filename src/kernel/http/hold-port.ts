@@ -40,7 +40,7 @@ export async function holdPort(host: string, port: number, variable: string): Pr
 
 function explained(error: NodeJS.ErrnoException, host: string, port: number, variable: string): Error {
   const words: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is taken: another process listens there. Stop it, or set ${variable} to another one.`,
+    EADDRINUSE: `The port is taken: ${host}:${port}. Another process listens there: stop it, or set ${variable} to another one.`,
     EACCES: `Port ${port} may not be used by this user. Set ${variable} to one above 1023.`,
     EADDRNOTAVAIL: `${host} is no address of this machine. Set HOST to one that is.`,
     ENOTFOUND: `${host} is the name of no machine. Set HOST to an address of this one.`,

@@ -110,10 +110,13 @@ async function answerOnce(attempt: Attempt): Promise<FastifyReply> {
   const { reply, keyed, seal, waitMs = WAIT_MS } = attempt
   const until = performance.now() + waitMs
   let looked = false
+  let waits = false
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 1.5, LONGEST_POLL_MS)) {
     let outcome: Outcome
     try {
-      outcome = await tryOnce(attempt)
+      // Who waits looks first: a look needs no lock, in which those who wait would hinder each other.
+      const kept = waits ? await findKey(attempt.db, keyed) : undefined
+      outcome = kept ? { kept } : await tryOnce(attempt)
     } catch (error) {
       resetReply(reply)
       // A connection that broke does not say what was committed over it. The key does: one more attempt finds its answer.
@@ -137,6 +140,7 @@ async function answerOnce(attempt: Attempt): Promise<FastifyReply> {
         `The first request under this ${HEADER} is still being worked on. Ask again shortly.`,
       )
     }
+    waits = true
     await pause(pollMs)
   }
 }

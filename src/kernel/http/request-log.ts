@@ -1,10 +1,10 @@
 // One line for each request, when it is answered: what was asked, by whom and by which credential, from where, and what
 // came of it. Never a header, a body or a query string, which may carry secrets; nor a path as it stands, for somebody will
 // have pasted one there.
-import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientRequestId, maskedPath } from '../masking.ts'
 import type { Metrics } from '../metrics.ts'
+import { addressOf } from './client-address.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -51,10 +51,6 @@ function record(request: FastifyRequest, reply: FastifyReply, metrics: Metrics):
     'request',
   )
 }
-
-/** The client's address. What a proxy passes on is not always one. */
-export const addressOf = ({ ip, socket }: FastifyRequest): string =>
-  isIP(ip) === 0 ? (socket.remoteAddress ?? 'unknown') : ip
 
 function credentialOf({ caller, refused }: FastifyRequest): { kind: string; id?: string } | undefined {
   if (caller) return { kind: caller.via, id: caller.credentialId }

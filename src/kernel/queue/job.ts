@@ -7,6 +7,13 @@ export interface JobType<P extends TSchema = TSchema> {
   name: string
   queue: QueueName
   payload: P
+  /**
+   * Its jobs lie in a pg-boss queue of their own beside the queue's others. For a type that is new: workers of the version
+   * before this one take whatever lies in the six queues, and would fail what they do not know.
+   */
+  ownQueue?: boolean
+  /** How often a job of this type is tried again, where its queue's own number does not suit it. */
+  retryLimit?: number
   /** How long a job of this type may run, where the queue's own bound does not suit it. */
   longestSeconds?: number
 }
@@ -29,11 +36,3 @@ export const handle = <P extends TSchema>(
   type: JobType<P>,
   run: (payload: Static<P>, run: JobRun) => Promise<void>,
 ): JobHandler => ({ type, run: (payload, jobRun) => run(payload as Static<P>, jobRun) })
-
-/** A job sent on a schedule (UTC). A tick missed while nothing ran is made up for once. */
-export interface Schedule<P extends TSchema = TSchema> {
-  type: JobType<P>
-  key: string
-  cron: string
-  payload: Static<P>
-}

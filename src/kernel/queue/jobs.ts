@@ -1,4 +1,4 @@
-// The queue, on the service's own database: send inside the caller's transaction, work, schedule, stop.
+// The queue, on the service's own database: send inside the caller's transaction, work, stop.
 import { isDeepStrictEqual } from 'node:util'
 import { fromKysely, type Job, type JobResult, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
@@ -8,9 +8,10 @@ import { actAsNobody } from '../acting.ts'
 import type { Engine } from '../db/engine.ts'
 import { UNLIMITED, withLongStatements } from '../db/statement-limit.ts'
 import type { Executor } from '../db/tables.ts'
+import { isDatabaseAway, waitForDatabase } from '../db/wait-for-database.ts'
 import { within } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
-import type { JobHandler, JobType, Schedule } from './job.ts'
+import type { JobHandler, JobType } from './job.ts'
 import { rememberNextRun } from './next-run.ts'
 import {
   DEAD_LETTERS,
@@ -18,18 +19,21 @@ import {
   QUEUE_NAMES,
   QUEUES,
   type QueueName,
+  type QueueOptions,
   type QueueSettings,
+  queueOf,
   queueOptions,
 } from './queues.ts'
 import { startBoss } from './start-boss.ts'
+import { leaveUnknown } from './unknown-jobs.ts'
 import { unreachedQueue } from './unreached-queue.ts'
 
 export interface SendOptions {
   /** Of jobs of one type with one key, at most one is queued or running. */
   key: string
   id?: string
-  /** How long to wait first. In seconds from now, which the database counts: nodes' clocks differ. */
-  startAfterSeconds?: number
+  /** Not before so much later, by the database's clock. */
+  delayMs?: number
   /** Below 0: waits for the queue's other jobs, however long it has been there. */
   priority?: number
 }
@@ -42,6 +46,8 @@ export interface Envelopes<P extends TSchema> {
 export interface Jobs {
   /** Makes the queue's tables and queues; idempotent, and safe on several nodes at once. */
   start(): Promise<void>
+  /** Makes the queues of those types that have one of their own; before anything is sent to them. */
+  declare(types: JobType[]): Promise<void>
   /** The job's id, or null when one of the same key is queued or running already. */
   send<P extends TSchema>(
     tx: Executor,
@@ -60,7 +66,7 @@ export interface Jobs {
     all: Envelopes<P>[],
     options?: Pick<SendOptions, 'priority'>,
   ): Promise<void>
-  work(handlers: JobHandler[], schedules: Schedule[]): Promise<void>
+  work(handlers: JobHandler[]): Promise<void>
   /** Aborted when the process is told to stop. What is in flight still has the grace; what is long may hand over. */
   leaving: AbortSignal
   /** Aborted when the grace is nearly over. */
@@ -68,10 +74,14 @@ export interface Jobs {
   /** Work that outlives its job: `stop` waits for it as it does for jobs. */
   background(work: Promise<void>): void
   nextRun(cron: string): string | null
+  /** The first tick after this time (UTC). */
+  tickAfter(cron: string, time: string): string
+  /** Takes away the schedules that pg-boss kept for a version before 0023: workers of that version no longer tick then. */
+  dropSchedules(): Promise<void>
   /** Puts a dead letter back into the queue it came from; false when there is none of that id. */
   retryDeadLetter(tx: Executor, id: string): Promise<boolean>
   /** A queue that this process works on and has not reached for so long, in seconds; undefined when all are well. */
-  unreached(forSeconds: number): QueueName | undefined
+  unreached(forSeconds: number): string | undefined
   depths(): Promise<{ queue: string; ready: number; deferred: number; active: number; failed: number }[]>
   stop(graceMs: number): Promise<void>
 }
@@ -85,7 +95,7 @@ export interface JobsOptions {
   engine: Engine
   log: Logger
   metrics: Metrics
-  /** Whether this process also runs jobs, keeps the schedule and tidies up. */
+  /** Whether this process also runs jobs and tidies up. */
   worker: boolean
 }
 
@@ -94,6 +104,11 @@ export interface JobsOptions {
  * last (pg-boss waits up to 30 s before it listens again), and jobs must not wait for them.
  */
 const NOTIFIED_POLL_SECONDS = 3
+
+const PING_MS = 3_000
+
+/** Of jobs whose type says for itself how often. */
+const RETRY_SECONDS = 1
 
 /** What is left of the grace when jobs in flight are told to end. */
 const WIND_DOWN_MS = 1_000
@@ -110,7 +125,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     // A pooler's sessions are anybody's, so that nothing can be listened to: the workers look by themselves.
     useListenNotify: worker && !engine.isPooled(),
     supervise: worker,
-    schedule: worker,
+    schedule: false,
     superviseIntervalSeconds: 10,
     monitorIntervalSeconds: 10,
     application_name: 'cloudops-queue',
@@ -120,6 +135,8 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   const leaving = new AbortController()
   const ending = new AbortController()
   const inBackground = new Set<Promise<void>>()
+  /** The queues there are, by their names. */
+  const standing = new Map<string, object>()
 
   return {
     leaving: leaving.signal,
@@ -136,30 +153,24 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       await startBoss(boss, log)
       limitMs = STATEMENT_LIMIT_MS
       // What is there as it should be is left alone: most starts change nothing.
-      const standing = new Map((await boss.getQueues()).map(queue => [queue.name, queue]))
-      if (!standing.has(DEAD_LETTERS)) await boss.createQueue(DEAD_LETTERS, deadLetterOptions)
-      for (const name of QUEUE_NAMES) {
-        const { policy, ...changeable } = queueOptions(name)
-        const queue = standing.get(name)
-        if (!queue) await boss.createQueue(name, { policy, ...changeable })
-        else if (!isDeepStrictEqual({ ...queue, ...changeable }, queue))
-          await boss.updateQueue(name, changeable)
-      }
-      // pg-boss looks a queue up through its own connection at its first use. Inside a transaction on PGlite's one
-      // connection that look-up would wait for ever, so every queue that was not there yet is looked up now.
-      for (const name of [...QUEUE_NAMES, DEAD_LETTERS]) {
-        if (!standing.has(name)) await boss.findJobs(name, { id: '00000000-0000-0000-0000-000000000000' })
-      }
+      for (const queue of await boss.getQueues()) standing.set(queue.name, queue)
+      await ensure(DEAD_LETTERS, deadLetterOptions)
+      for (const name of QUEUE_NAMES) await ensure(name, queueOptions(name))
     },
 
-    send(tx, type, payload, { key, id, startAfterSeconds, priority }) {
+    async declare(types) {
+      for (const type of types) if (type.ownQueue) await ensure(queueOf(type), queueOptions(type.queue))
+    },
+
+    send(tx, type, payload, { key, id, delayMs, priority }) {
       const envelope: Envelope = { job: type.name, payload }
-      return boss.send(type.queue, envelope, {
+      return boss.send(queueOf(type), envelope, {
         db: fromKysely(tx),
         singletonKey: `${type.name}:${key}`,
         id,
-        ...(startAfterSeconds !== undefined && { startAfter: Math.ceil(startAfterSeconds) }),
+        ...(delayMs !== undefined && { startAfter: Math.ceil(delayMs / 1000) }),
         ...(priority !== undefined && { priority }),
+        ...(type.retryLimit !== undefined && { retryLimit: type.retryLimit, retryDelay: RETRY_SECONDS }),
         ...(type.longestSeconds !== undefined && { expireInSeconds: type.longestSeconds }),
       })
     },
@@ -171,35 +182,39 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
         singletonKey: `${type.name}:${key}`,
         priority,
       }))
-      await boss.insert(type.queue, jobs, { db: fromKysely(tx) })
+      await boss.insert(queueOf(type), jobs, { db: fromKysely(tx) })
     },
 
     async hurry(tx, type, { key, priority }) {
       const [db, singletonKey] = [fromKysely(tx), `${type.name}:${key}`]
-      const [job] = await boss.findJobs(type.queue, { db, key: singletonKey, queued: true })
+      const [job] = await boss.findJobs(queueOf(type), { db, key: singletonKey, queued: true })
       if (!job) return false
       const order = { startAfter: 0, ...(priority !== undefined && { priority }) }
-      const { updated } = await boss.update(type.queue, undefined, { db, singletonKey, ...order })
+      const { updated } = await boss.update(queueOf(type), undefined, { db, singletonKey, ...order })
       return updated > 0 && (job.state === 'retry' || job.startAfter > job.createdOn)
     },
 
     async discard(tx, type, id) {
-      await boss.cancel(type.queue, id, { db: fromKysely(tx) })
+      await boss.cancel(queueOf(type), id, { db: fromKysely(tx) })
     },
 
-    async work(handlers, schedules) {
-      for (const { type, key, cron, payload } of schedules) {
-        const envelope: Envelope = { job: type.name, payload }
-        const singletonKey = `${type.name}:${key}`
-        await boss.schedule(type.queue, cron, envelope, { key, singletonKey, tz: 'UTC', missed: 'once' })
-      }
+    async work(handlers) {
       const byName = new Map(handlers.map(handler => [handler.type.name, handler]))
       for (const name of QUEUE_NAMES) {
-        for (let i = 0; i < QUEUES[name].concurrency; i++) await addWorker(name, byName)
+        for (let i = 0; i < QUEUES[name].concurrency; i++) await addWorker(name, name, byName)
       }
+      const own = handlers.map(({ type }) => type).filter(({ ownQueue }) => ownQueue)
+      for (const type of own) await ensure(queueOf(type), queueOptions(type.queue))
+      for (const type of own) await addWorker(type.queue, queueOf(type), byName)
     },
 
     nextRun: rememberNextRun((cron, from) => boss.previewSchedule(cron, { count: 1, from })[0]),
+    tickAfter: (cron, time) =>
+      boss.previewSchedule(cron, { count: 1, from: new Date(time) })[0]!.toISOString(),
+    async dropSchedules() {
+      for (const { name, key } of await boss.getSchedules()) await boss.unschedule(name, key)
+    },
+
     retryDeadLetter: async (tx, id) =>
       (await boss.redrive(DEAD_LETTERS, { ids: [id], db: fromKysely(tx) })) > 0,
 
@@ -208,7 +223,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     },
 
     async depths() {
-      const queues = await boss.getQueues([...QUEUE_NAMES, DEAD_LETTERS])
+      const queues = (await boss.getQueues()).filter(({ name }) => !name.startsWith('__'))
       return queues.map(q => ({
         queue: q.name,
         ready: q.readyCount,
@@ -224,7 +239,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       const last = Math.max(graceMs / 2, graceMs - WIND_DOWN_MS)
       const timer = setTimeout(() => ending.abort(new Error('the process is stopping')), last)
       try {
-        await Promise.all([boss.stop({ graceful: true, timeout: graceMs }), settle(graceMs)])
+        await Promise.all([boss.stop({ graceful: true, timeout: graceMs }), settleBackground(graceMs)])
       } finally {
         clearTimeout(timer)
       }
@@ -232,7 +247,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   }
 
   /** New work may come from jobs that are still in flight. */
-  async function settle(graceMs: number): Promise<void> {
+  async function settleBackground(graceMs: number): Promise<void> {
     const until = Date.now() + graceMs
     while (inBackground.size > 0 && Date.now() < until) {
       const all = Promise.all(inBackground).then(() => {})
@@ -240,36 +255,52 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     }
   }
 
-  async function addWorker(queue: QueueName, handlers: Map<string, JobHandler>): Promise<void> {
+  async function ensure(name: string, { policy, ...changeable }: QueueOptions): Promise<void> {
+    const queue = standing.get(name)
+    if (queue) {
+      if (!isDeepStrictEqual({ ...queue, ...changeable }, queue)) await boss.updateQueue(name, changeable)
+      return
+    }
+    await boss.createQueue(name, { policy, ...changeable })
+    standing.set(name, { name, policy, ...changeable })
+    // pg-boss looks a queue up through its own connection at its first use. Inside a transaction on PGlite's one
+    // connection that look-up would wait for ever, so every queue that was not there yet is looked up now.
+    await boss.findJobs(name, { id: '00000000-0000-0000-0000-000000000000' })
+  }
+
+  /** `name` is the pg-boss queue: the queue itself, or that of one of its types. */
+  async function addWorker(queue: QueueName, name: string, handlers: Map<string, JobHandler>): Promise<void> {
     const { batch = 1 }: QueueSettings = QUEUES[queue]
     const options = { batchSize: batch, notifyPollingIntervalSeconds: NOTIFIED_POLL_SECONDS }
     // There may be more: pg-boss would let the worker rest after every fetch.
     const goOn = () => boss.notifyWorker(workerId)
     let workerId = ''
-    workerId =
-      batch === 1
-        ? await boss.work<Envelope>(queue, options, async ([job]) => {
-            if (job) await runJob(queue, job, handlers).finally(goOn)
-          })
-        : await boss.work<Envelope>(queue, { ...options, perJobResults: true }, jobs =>
-            Promise.all(
-              jobs.map(job => runJob(queue, job, handlers).then(completed(job), failed(job))),
-            ).finally(goOn),
-          )
+    workerId = await boss.work<Envelope>(name, { ...options, perJobResults: true }, jobs =>
+      Promise.all(jobs.map(job => settle(queue, name, job, handlers))).finally(goOn),
+    )
   }
 
-  async function runJob(
+  async function settle(
     queue: QueueName,
+    name: string,
     job: Job<Envelope>,
     handlers: Map<string, JobHandler>,
-  ): Promise<void> {
+  ): Promise<JobResult> {
+    const { id } = job
+    if (handlers.has(job.data?.job))
+      return runJob(queue, job, handlers.get(job.data.job)!).then(
+        () => ({ id, status: 'completed' }),
+        (output: Error) => ({ id, status: 'failed', output }),
+      )
+    return leaveUnknown(engine.db, log, { queue, name, id, job: job.data?.job })
+  }
+
+  async function runJob(queue: QueueName, job: Job<Envelope>, handler: JobHandler): Promise<void> {
     const { longStatements }: QueueSettings = QUEUES[queue]
     const started = performance.now()
     const jobLog = log.child({ queue, job: job.data.job, job_id: job.id, attempt: job.retryCount + 1 })
     let outcome = 'failed'
     try {
-      const handler = handlers.get(job.data.job)
-      if (!handler) throw new Error(`this version knows no job named ${job.data.job}`)
       if (!Value.Check(handler.type.payload, job.data.payload))
         throw new Error('the payload does not fit the job')
       const signal = AbortSignal.any([job.signal, ending.signal])
@@ -280,6 +311,11 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       outcome = 'completed'
     } catch (error) {
       jobLog.error({ err: error }, 'job failed')
+      // What is told to a database that is away is lost, and the job would look as if its worker had died.
+      if (isDatabaseAway(error)) {
+        const waiting = { signal: AbortSignal.any([job.signal, ending.signal]), log: jobLog, what: 'a job' }
+        await waitForDatabase(() => engine.ping(PING_MS), waiting).catch(() => {})
+      }
       // Kept with the job, where an operator reads it: the message alone, for a database error carries row values.
       throw new Error((error instanceof Error ? error.message : String(error)).slice(0, 1_000))
     } finally {
@@ -289,10 +325,3 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     }
   }
 }
-
-const completed =
-  ({ id }: Job) =>
-  (): JobResult => ({ id, status: 'completed' })
-const failed =
-  ({ id }: Job) =>
-  (error: Error): JobResult => ({ id, status: 'failed', output: error })

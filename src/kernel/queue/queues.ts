@@ -2,6 +2,7 @@
 // All are `exclusive`: of jobs with one key, at most one is queued or running, enforced by a unique index, so that
 // two nodes, a cron tick and an operator together still make one run.
 import type { Queue } from 'pg-boss'
+import type { JobType } from './job.ts'
 
 export interface QueueSettings {
   /** Workers of this queue in one process: each takes a job at a time, or a batch. */
@@ -30,14 +31,20 @@ export const QUEUE_NAMES = Object.keys(QUEUES) as QueueName[]
 
 export const DEAD_LETTERS = 'dead_letters'
 
+/** Where the jobs of a type lie in pg-boss: `metering`, or `metering/task.new_one`. */
+export const queueOf = ({ name, queue, ownQueue }: Pick<JobType, 'name' | 'queue' | 'ownQueue'>): string =>
+  ownQueue ? `${queue}/${name}` : queue
+
 const DAY = 86_400
 
 /** A worker that dies stops its heartbeat; its job is then failed or tried again by whoever still lives. */
 const HEARTBEAT_SECONDS = 30
 
-export const deadLetterOptions: Omit<Queue, 'name'> = { retentionSeconds: 3650 * DAY }
+export type QueueOptions = Omit<Queue, 'name'>
 
-export function queueOptions(name: QueueName): Omit<Queue, 'name'> {
+export const deadLetterOptions: QueueOptions = { retentionSeconds: 3650 * DAY }
+
+export function queueOptions(name: QueueName): QueueOptions {
   const { retryLimit, minutes } = QUEUES[name]
   return {
     policy: 'exclusive',

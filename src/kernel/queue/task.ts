@@ -6,6 +6,8 @@ export interface Task {
   name: string
   description: string
   queue: QueueName
+  /** Of a task that the version before this one does not have; see JobType. */
+  ownQueue?: boolean
   /** Five fields, UTC. */
   cron: string
   run(run: JobRun): Promise<void>

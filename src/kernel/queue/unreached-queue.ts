@@ -1,6 +1,5 @@
 // Which queue a process no longer reaches, by what its workers last did.
 import type { WipData } from 'pg-boss'
-import { QUEUE_NAMES, type QueueName } from './queues.ts'
 
 export type WorkerLife = Pick<
   WipData,
@@ -8,11 +7,11 @@ export type WorkerLife = Pick<
 >
 
 /** A queue none of whose free workers has fetched since then; undefined when there is none. */
-export const unreachedQueue = (workers: WorkerLife[], since: number): QueueName | undefined =>
-  QUEUE_NAMES.find(name => {
-    const free = workers.filter(worker => worker.name === name && !isBusy(worker))
-    return free.length > 0 && free.every(worker => lastReached(worker) < since)
-  })
+export function unreachedQueue(workers: WorkerLife[], since: number): string | undefined {
+  const free = workers.filter(worker => !isBusy(worker))
+  const reached = new Set(free.filter(worker => lastReached(worker) >= since).map(({ name }) => name))
+  return free.find(({ name }) => !reached.has(name))?.name
+}
 
 /** A worker that has a job in hand does not fetch. One whose job could not be settled has none any more. */
 const isBusy = ({ count, lastJobStartedOn, lastErrorOn }: WorkerLife): boolean =>

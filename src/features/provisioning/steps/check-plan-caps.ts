@@ -1,6 +1,5 @@
 // Step: is there a place left in the deployment's plan? Two runs at once cannot both take the last one: the deployment is
 // held while places are counted, and the one that is taken is in the database before the next run counts.
-import { transaction } from '../../../kernel/db/transaction.ts'
 import { holdDeployment } from '../../deployments/index.ts'
 import type { InventoryKernel } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
@@ -10,12 +9,12 @@ import { refusedState } from '../provisionable.ts'
 import { countTaken, release, reserve } from '../repository.ts'
 import type { ProvisionInputs } from '../schemas.ts'
 
-export const checkPlanCaps = ({ db, clock }: Pick<InventoryKernel, 'db' | 'clock'>): Step => ({
+export const checkPlanCaps = ({ clock }: Pick<InventoryKernel, 'clock'>): Step => ({
   name: 'check_plan_caps',
 
-  execute({ sagaId, inputs }) {
+  execute({ sagaId, inputs, transaction }) {
     const { deployment_id } = inputs as unknown as ProvisionInputs
-    return transaction(db, async tx => {
+    return transaction(async tx => {
       const deployment = await holdDeployment(tx, deployment_id)
       if (!deployment) return { ok: false, reason: 'the deployment is gone' }
       // It may have moved since the run was asked for.
@@ -30,8 +29,8 @@ export const checkPlanCaps = ({ db, clock }: Pick<InventoryKernel, 'db' | 'clock
     })
   },
 
-  async compensate({ sagaId }) {
-    await release(db, sagaId)
+  async compensate({ sagaId, transaction }) {
+    await transaction(tx => release(tx, sagaId))
     return { ok: true }
   },
 })

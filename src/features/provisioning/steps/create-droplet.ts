@@ -34,18 +34,19 @@ export const createDroplet = (kernel: InventoryKernel): Step => ({
     }
   },
 
-  async compensate({ sagaId, inputs, context, signal }) {
+  async compensate({ sagaId, inputs, context, signal, transaction }) {
     const { size } = inputs as unknown as ProvisionInputs
     const tag = sagaTag(sagaId)
     const known = typeof context.droplet_id === 'string' ? [context.droplet_id] : []
-    const look = await beginLook(kernel.db, kernel.clock)
+    const look = await transaction(tx => beginLook(tx, kernel.clock))
     const droplets = await kernel.providers
       .for('provisioning')
       .destroyDroplets(
         { tag, dropletIds: known, gpus: isGpuSize(size), unsure: known.length === 0 },
         { signal },
       )
-    await recordDestroyed(kernel, sagaId, { providerIds: known, tag, seen: { droplets, look } })
+    const destroyed = { providerIds: known, tag, seen: { droplets, look } }
+    await transaction(tx => recordDestroyed(tx, kernel, sagaId, destroyed))
     return { ok: true }
   },
 })

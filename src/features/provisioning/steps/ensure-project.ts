@@ -11,14 +11,14 @@ export const ensureProject = (kernel: InventoryKernel): Step => ({
   name: 'ensure_project',
   timeoutMs: 5 * 60_000,
 
-  async execute({ sagaId, context, signal }) {
+  async execute({ sagaId, context, signal, transaction }) {
     const tenantId = String(context.tenant_id)
-    const known = await findTenantProject(kernel.db, tenantId)
+    const known = await transaction(tx => findTenantProject(tx, tenantId))
     if (known) return done(known, 'known')
     const name = tenantProjectName(tenantId)
     const standing = await findNamed(kernel.providers.for('provisioning'), name, signal)
     const raw = standing ?? (await makeNamed(kernel.providers.for('provisioning'), name, tenantId, signal))
-    const project = await recordTenantProject(kernel, raw, tenantId, sagaActor(sagaId))
+    const project = await transaction(tx => recordTenantProject(tx, kernel, raw, tenantId, sagaActor(sagaId)))
     if (!project)
       return { ok: false, reason: `the provider’s project “${name}” has been given to someone else` }
     return done(project, standing ? 'found' : 'made')

@@ -13,13 +13,14 @@ export const listDroplets = (kernel: InventoryKernel): Step => ({
   name: 'list_droplets',
   timeoutMs: 10 * 60_000,
 
-  async execute({ inputs, signal }) {
+  async execute({ inputs, signal, transaction }) {
     const { deployment_id } = inputs as unknown as DeprovisionInputs
     const tag = deploymentTag(deployment_id)
     const tagged = await kernel.providers.for('provisioning').findDropletsByTag(tag, { signal })
     const ids = new Set(tagged.flatMap(({ id }) => idText(id) ?? []))
     const untied: string[] = []
-    for (const { provider_id } of await livingOfDeployment(kernel.db, 'droplet', deployment_id)) {
+    const living = await transaction(tx => livingOfDeployment(tx, 'droplet', deployment_id))
+    for (const { provider_id } of living) {
       if (ids.has(provider_id)) continue
       if (await isUntied(kernel.providers.for('provisioning'), provider_id, tag, signal))
         untied.push(provider_id)
@@ -29,12 +30,12 @@ export const listDroplets = (kernel: InventoryKernel): Step => ({
     return { ok: true, context: droplets, output: { ...droplets, left_alone: untied } }
   },
 
-  async compensate({ sagaId, context, signal }) {
+  async compensate({ sagaId, context, signal, transaction }) {
     const ids = Array.isArray(context.droplet_ids) ? context.droplet_ids.map(String) : []
     const gone: string[] = []
     for (const id of ids)
       if (!(await kernel.providers.for('provisioning').get('droplet', id, { signal }))) gone.push(id)
-    await recordDestroyed(kernel, sagaId, { providerIds: gone })
+    await transaction(tx => recordDestroyed(tx, kernel, sagaId, { providerIds: gone }))
     return { ok: true }
   },
 })

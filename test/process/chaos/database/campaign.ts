@@ -85,18 +85,20 @@ export async function chaosDatabase(
   say(`prepared after ${seconds(began)} s`)
 
   const load = startLoad(client, world, options)
-  const stage = { cluster, proxy, nodes, random: randomFrom(seed + 100), say }
+  const lost = () => proxy.counters.lostCommits + proxy.counters.lostAutocommits
+  const enough = () =>
+    client.history.length >= options.required.writes && lost() >= options.required.lost_commits
+  const stage = { cluster, proxy, nodes, random: randomFrom(seed + 100), say, enough }
   const happened = await causeFaults(stage, options.faults)
   say(`the faults are over after ${seconds(began)} s, ${client.history.length} writes`)
   load.finish()
   const settledAfter = await settle(client, cluster, load.finished, options.settleMs)
   say(settledAfter === null ? 'it did not settle' : `settled after ${settledAfter} s`)
 
-  const { lostCommits, lostAutocommits } = proxy.counters
   const { history } = client
   const figures = {
     writes: history.length,
-    lost_commits: lostCommits + lostAutocommits,
+    lost_commits: lost(),
     ...happened,
     done: history.filter(({ outcome }) => outcome === 'done').length,
     refused: history.filter(({ outcome }) => outcome === 'refused').length,

@@ -22,6 +22,8 @@ export interface FaultPlan {
   counts: FaultCounts
   /** The probability of a commit's answer to be lost, while they are. */
   lost: number
+  /** How much longer commits may be lost until enough was tried: on a busy machine little happens in the time given. */
+  extraSeconds: number
   /** The longest freeze. */
   longestFreezeMs: number
 }
@@ -32,11 +34,13 @@ interface Stage {
   nodes: Nodes
   random: () => number
   say: (line: string) => void
+  /** Whether as much was tried as is required. */
+  enough: () => boolean
 }
 
 /** Resolves when all of it has happened and everything is as it should be again; says what did happen. */
 export async function causeFaults(stage: Stage, plan: FaultPlan): Promise<FaultCounts> {
-  const { proxy, random, say } = stage
+  const { proxy, random, say, enough } = stage
   const happened: FaultCounts = {
     ...{ freezes: 0, restarts: 0, failovers: 0 },
     ...{ api_kills: 0, worker_kills: 0, cuts: 0, delays: 0 },
@@ -57,6 +61,7 @@ export async function causeFaults(stage: Stage, plan: FaultPlan): Promise<FaultC
       )
   }
   await pause(Math.max(0, until - performance.now()))
+  while (!enough() && performance.now() < until + plan.extraSeconds * 1000) await pause(200)
   over = true
   await losing
   return happened
