@@ -10,6 +10,7 @@ import { transaction } from '../../src/kernel/db/transaction.ts'
 import { handle, type JobRun, type JobType } from '../../src/kernel/queue/job.ts'
 import { QUEUE_NAMES, QUEUES } from '../../src/kernel/queue/queues.ts'
 import type { Task } from '../../src/kernel/queue/task.ts'
+import { unreachedQueue, type WorkerLife } from '../../src/kernel/queue/unreached-queue.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
@@ -304,4 +305,32 @@ test('a task that throws is recorded as failed with its reason, and again as com
   })
   assert.equal(completed.attempts, 2)
   assert.equal(completed.error, null)
+})
+
+test('a queue is unreached when none of its free workers has fetched in time', () => {
+  const worker = (life: Partial<WorkerLife>): WorkerLife => ({
+    name: 'metering',
+    count: 0,
+    createdOn: 10,
+    lastFetchedOn: null,
+    lastJobStartedOn: null,
+    lastJobEndedOn: null,
+    lastErrorOn: null,
+    ...life,
+  })
+  const unreached = (since: number, ...lives: Partial<WorkerLife>[]) =>
+    unreachedQueue(lives.map(worker), since)
+  assert.equal(unreached(10, {}), undefined)
+  assert.equal(unreached(11, {}), 'metering')
+  assert.equal(unreached(20, { lastFetchedOn: 20 }), undefined)
+  assert.equal(unreached(21, { lastFetchedOn: 20 }), 'metering')
+  assert.equal(unreached(21, { lastFetchedOn: 20 }, { lastFetchedOn: 21 }), undefined)
+  assert.equal(unreached(21, { lastFetchedOn: 20, lastJobEndedOn: 30 }), undefined)
+  // One that works does not fetch; one whose job could not be settled does.
+  const working = { count: 1, lastFetchedOn: 20, lastJobStartedOn: 20 }
+  assert.equal(unreached(100, working), undefined)
+  assert.equal(unreached(100, { ...working, lastErrorOn: 19 }), undefined)
+  assert.equal(unreached(100, { ...working, lastErrorOn: 20 }), 'metering')
+  assert.equal(unreached(100, working, { name: 'cloud_billing', lastFetchedOn: 99 }), 'cloud_billing')
+  assert.equal(unreached(100), undefined)
 })

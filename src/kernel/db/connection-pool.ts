@@ -47,7 +47,7 @@ export class ConnectionPool {
       const connection = ours(await this.#pool.connect())
       const release = connection.release
       connection.release = error => release(error || connection.unfit)
-      if (await isAlive(connection)) return connection
+      if (isFresh(connection) || (await isAlive(connection))) return connection
       // The idle ones have gone with it: the next is new, or was in use until now.
       connection.release(true)
     }
@@ -73,14 +73,15 @@ export class ConnectionPool {
   }
 }
 
-const isAlive = async (connection: Connection): Promise<boolean> => {
-  if (connection.unfit) return false
-  if (performance.now() - connection.answeredAt < FRESH_MS) return true
-  return connection.proveAlive().then(
+const isFresh = ({ unfit, answeredAt }: Connection): boolean =>
+  unfit === undefined && performance.now() - answeredAt < FRESH_MS
+
+const isAlive = async (connection: Connection): Promise<boolean> =>
+  connection.unfit === undefined &&
+  connection.proveAlive().then(
     () => true,
     () => false,
   )
-}
 
 /** The pool makes all its clients with `Client`. */
 const ours = (client: pg.ClientBase): PooledConnection => client as PooledConnection

@@ -63,7 +63,7 @@ export class LostConnection extends Error {
 }
 
 type Callback = (error: Error | undefined, result: pg.QueryResult) => void
-type Send = (config: pg.QueryConfig, callback?: Callback) => Promise<pg.QueryResult> | undefined
+type Send = (config: pg.QueryConfig, callback: Callback) => void
 
 /** What node-postgres does not declare. */
 interface Internals {
@@ -179,7 +179,7 @@ export class Connection extends pg.Client {
   #send(config: pg.QueryConfig, limitMs: number): Promise<pg.QueryResult>
   #send(config: pg.QueryConfig, limitMs: number, callback: Callback | undefined): unknown
   #send(config: pg.QueryConfig, limitMs: number, callback?: Callback): unknown {
-    const send = (pg.Client.prototype.query as Send).bind(this)
+    const send: Send = (query, answer) => (pg.Client.prototype.query as Send).call(this, query, answer)
     const timers = limitMs === UNLIMITED ? [] : this.#timers(limitMs)
     const sentAt = performance.now()
     this.busySince = sentAt
@@ -197,9 +197,13 @@ export class Connection extends pg.Client {
         callback(error, result)
       })
     }
-    const outcome = send(config) as Promise<pg.QueryResult>
-    outcome.then(() => done(), done)
-    return outcome
+    return new Promise((resolve, reject) => {
+      send(config, (error, result) => {
+        done(error)
+        if (error) reject(error)
+        else resolve(result)
+      })
+    })
   }
 
   #timers(limitMs: number): NodeJS.Timeout[] {

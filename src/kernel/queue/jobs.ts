@@ -1,12 +1,11 @@
 // The queue, on the service's own database: send inside the caller's transaction, work, stop.
 import { isDeepStrictEqual } from 'node:util'
-import { fromKysely, type Job, type JobResult, PgBoss, type WipData } from 'pg-boss'
+import { fromKysely, type Job, type JobResult, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { actAsNobody } from '../acting.ts'
 import type { Engine } from '../db/engine.ts'
-import { sqlState } from '../db/sql-state.ts'
 import { UNLIMITED, withLongStatements } from '../db/statement-limit.ts'
 import type { Executor } from '../db/tables.ts'
 import { isDatabaseAway, waitForDatabase } from '../db/wait-for-database.ts'
@@ -25,7 +24,9 @@ import {
   queueOf,
   queueOptions,
 } from './queues.ts'
+import { startBoss } from './start-boss.ts'
 import { leaveUnknown } from './unknown-jobs.ts'
+import { unreachedQueue } from './unreached-queue.ts'
 
 export interface SendOptions {
   /** Of jobs of one type with one key, at most one is queued or running. */
@@ -80,7 +81,7 @@ export interface Jobs {
   /** Puts a dead letter back into the queue it came from; false when there is none of that id. */
   retryDeadLetter(tx: Executor, id: string): Promise<boolean>
   /** A queue that this process works on and has not reached for so long, in seconds; undefined when all are well. */
-  unreached(forSeconds: number): QueueName | undefined
+  unreached(forSeconds: number): string | undefined
   depths(): Promise<{ queue: string; ready: number; deferred: number; active: number; failed: number }[]>
   stop(graceMs: number): Promise<void>
 }
@@ -108,8 +109,6 @@ const PING_MS = 3_000
 
 /** Of jobs whose type says for itself how often. */
 const RETRY_SECONDS = 1
-const LOCK_NOT_AVAILABLE = '55P03'
-const UNIQUE_VIOLATION = '23505'
 
 /** What is left of the grace when jobs in flight are told to end. */
 const WIND_DOWN_MS = 1_000
@@ -151,7 +150,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     },
 
     async start() {
-      await startBoss()
+      await startBoss(boss, log)
       limitMs = STATEMENT_LIMIT_MS
       // What is there as it should be is left alone: most starts change nothing.
       for (const queue of await boss.getQueues()) standing.set(queue.name, queue)
@@ -220,12 +219,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       (await boss.redrive(DEAD_LETTERS, { ids: [id], db: fromKysely(tx) })) > 0,
 
     unreached(forSeconds) {
-      const since = Date.now() - forSeconds * 1000
-      const free = boss.getWipData().filter(one => !isBusy(one))
-      return QUEUE_NAMES.find(name => {
-        const workers = free.filter(one => one.name === name)
-        return workers.length > 0 && workers.every(one => lastReached(one) < since)
-      })
+      return unreachedQueue(boss.getWipData(), Date.now() - forSeconds * 1000)
     },
 
     async depths() {
@@ -250,22 +244,6 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
         clearTimeout(timer)
       }
     },
-  }
-
-  /** Another node may be making or migrating the queue's tables at this moment. */
-  async function startBoss(): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await boss.start()
-        return
-      } catch (error) {
-        const state = sqlState(error)
-        // pg-boss waits for its lock for 30 seconds. And its lock does not keep two nodes from making the schema: what a
-        // session knows of schemas is not looked up again after the wait.
-        if (state !== LOCK_NOT_AVAILABLE && (state !== UNIQUE_VIOLATION || attempt > 3)) throw error
-        log.info({ err: error }, 'another process migrates the queue: waiting for it')
-      }
-    }
   }
 
   /** New work may come from jobs that are still in flight. */
@@ -347,10 +325,3 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     }
   }
 }
-
-/** A worker that has a job in hand does not fetch. One whose job could not be settled has none any more. */
-const isBusy = ({ count, lastJobStartedOn, lastErrorOn }: WipData): boolean =>
-  count > 0 && (lastErrorOn ?? 0) < (lastJobStartedOn ?? 0)
-
-const lastReached = ({ createdOn, lastFetchedOn, lastJobEndedOn }: WipData): number =>
-  Math.max(createdOn, lastFetchedOn ?? 0, lastJobEndedOn ?? 0)
