@@ -171,6 +171,27 @@ test('a failing job is tried again, then kept as a dead letter that an operator 
   assert.equal((await call('POST', `/api/v1/admin/dead_letters/${letters[0].id}/retry`)).status, 404)
 })
 
+test('a job that meets trouble of the database again and again is not given up for it', async t => {
+  const bundle = await setup(t)
+  const { ctx } = bundle
+  const type = probe()
+  let runs = 0
+  await ctx.jobs.work([
+    handle(type, async () => {
+      if (++runs <= QUEUES.cloud_sync_fast.retryLimit + 1)
+        throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+    }),
+  ])
+  await transaction(ctx.db, tx => ctx.jobs.send(tx, type, { n: 1 }, { key: '1' }))
+  await eventually('it is done', async () => {
+    await hurry(bundle)
+    const { rows } = await sql<{ state: string }>`
+      select state from pgboss.job where name = 'cloud_sync_fast'`.execute(ctx.db)
+    return rows[0]?.state === 'completed'
+  })
+  assert.equal(runs, QUEUES.cloud_sync_fast.retryLimit + 2)
+})
+
 test('a provisioning job that fails is not tried again', async t => {
   const bundle = await setup(t)
   const { ctx, call } = bundle

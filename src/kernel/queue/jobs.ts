@@ -8,9 +8,10 @@ import { actAsNobody } from '../acting.ts'
 import type { Engine } from '../db/engine.ts'
 import { UNLIMITED, withLongStatements } from '../db/statement-limit.ts'
 import type { Executor } from '../db/tables.ts'
-import { isDatabaseAway, waitForDatabase } from '../db/wait-for-database.ts'
+import { isDatabaseAway } from '../db/wait-for-database.ts'
 import { within } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
+import { outlastTrouble } from './database-trouble.ts'
 import type { JobHandler, JobType } from './job.ts'
 import { rememberNextRun } from './next-run.ts'
 import {
@@ -104,8 +105,6 @@ export interface JobsOptions {
  * last (pg-boss waits up to 30 s before it listens again), and jobs must not wait for them.
  */
 const NOTIFIED_POLL_SECONDS = 3
-
-const PING_MS = 3_000
 
 /** Of jobs whose type says for itself how often. */
 const RETRY_SECONDS = 1
@@ -288,14 +287,19 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   ): Promise<JobResult> {
     const { id } = job
     if (handlers.has(job.data?.job))
-      return runJob(queue, job, handlers.get(job.data.job)!).then(
+      return runJob(queue, name, job, handlers.get(job.data.job)!).then(
         () => ({ id, status: 'completed' }),
         (output: Error) => ({ id, status: 'failed', output }),
       )
     return leaveUnknown(engine.db, log, { queue, name, id, job: job.data?.job })
   }
 
-  async function runJob(queue: QueueName, job: Job<Envelope>, handler: JobHandler): Promise<void> {
+  async function runJob(
+    queue: QueueName,
+    name: string,
+    job: Job<Envelope>,
+    handler: JobHandler,
+  ): Promise<void> {
     const { longStatements }: QueueSettings = QUEUES[queue]
     const started = performance.now()
     const jobLog = log.child({ queue, job: job.data.job, job_id: job.id, attempt: job.retryCount + 1 })
@@ -314,7 +318,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       // What is told to a database that is away is lost, and the job would look as if its worker had died.
       if (isDatabaseAway(error)) {
         const waiting = { signal: AbortSignal.any([job.signal, ending.signal]), log: jobLog, what: 'a job' }
-        await waitForDatabase(() => engine.ping(PING_MS), waiting).catch(() => {})
+        await outlastTrouble(engine, { id: job.id, name }, waiting).catch(() => {})
       }
       // Kept with the job, where an operator reads it: the message alone, for a database error carries row values.
       throw new Error((error instanceof Error ? error.message : String(error)).slice(0, 1_000))

@@ -47,8 +47,9 @@ export async function checkWork(
     from saga_runs where status in ('rolled_back', 'failed') and not cancel_requested
       and error ->> 'reason' not like '%outcome is unknown%'`)
   const letters = await cluster.ask<{ job: string; count: number; why: string }>(
-    `select data ->> 'job' as job, count(*)::int as count, left(min(output::text), 160) as why
-     from pgboss.job where name = 'dead_letters' group by 1`,
+    `select data ->> 'job' as job, count(*)::int as count,
+       min(retry_count || ' retries in ' || extract(epoch from completed_on - created_on)::int || ' s, ' || coalesce(left(output::text, 160), 'no error')) as why
+     from pgboss.job where state = 'failed' group by 1`,
   )
   const stuck = await cluster.ask<{ what: string }>(
     `select name || ' ' || state || ' for ' || extract(epoch from now() - coalesce(started_on, start_after))::int || ' s' as what
@@ -70,7 +71,7 @@ export async function checkWork(
     [figures.droplets_nobody_owns, 'droplets are left that no completed run owns'],
     [figures.droplets_lost, 'completed runs have lost their droplet'],
     [figures.reservations_left, 'places of plans are taken by runs that have ended'],
-    ...letters.map(({ job, count, why }): [number, string] => [count, `dead letters of ${job} (${why})`]),
+    ...letters.map(({ job, count, why }): [number, string] => [count, `jobs were given up: ${job} (${why})`]),
     [untold.filter(({ id }) => !received.has(id)).length, `of ${untold.length} events reached no receiver`],
     ...(await finance(cluster, sandbox)),
   ]
