@@ -169,8 +169,7 @@ export class Connection extends pg.Client {
     }
     config.name ??= preparedName(config.text, config.values)
     // In a transaction the limit is the one it began with: a setting would be undone together with it.
-    const outside = this.getTransactionStatus() !== 'T' && this.getTransactionStatus() !== 'E'
-    if (limit === this.#serverLimitMs || !outside) return
+    if (limit === this.#serverLimitMs || /[TE]/.test(this.getTransactionStatus() ?? '')) return
     this.#serverLimitMs = limit
     // If this fails, the statement after it does too.
     this.#send({ text: `set statement_timeout = ${limit}` }, ALIVE_WITHIN_MS).catch(() => {})
@@ -180,13 +179,16 @@ export class Connection extends pg.Client {
   #send(config: pg.QueryConfig, limitMs: number, callback: Callback | undefined): unknown
   #send(config: pg.QueryConfig, limitMs: number, callback?: Callback): unknown {
     const send: Send = (query, answer) => (pg.Client.prototype.query as Send).call(this, query, answer)
-    const timers = limitMs === UNLIMITED ? [] : this.#timers(limitMs)
+    const giveUp = limitMs === UNLIMITED ? undefined : setTimeout(() => this.destroy(lost(limitMs)), limitMs)
+    // A single statement behind a pooler has no limit of the server's.
+    const cancel = giveUp && this.pooled ? setTimeout(() => this.#cancel(), serverLimit(limitMs)) : undefined
     const sentAt = performance.now()
     this.busySince = sentAt
     const done = (error?: Error) => {
       if (this.busySince === sentAt) this.busySince = undefined
       this.answeredAt = performance.now()
-      for (const timer of timers) clearTimeout(timer)
+      clearTimeout(giveUp)
+      clearTimeout(cancel)
       if (!error) return
       if (sqlState(error) === WRONG_SERVER) this.#condemn(error)
       this.#options.onError?.(error)
@@ -204,13 +206,6 @@ export class Connection extends pg.Client {
         else resolve(result)
       })
     })
-  }
-
-  #timers(limitMs: number): NodeJS.Timeout[] {
-    const timers = [setTimeout(() => this.destroy(lost(limitMs)), limitMs)]
-    // A single statement behind a pooler has no limit of the server's.
-    if (this.pooled) timers.push(setTimeout(() => this.#cancel(), serverLimit(limitMs)))
-    return timers
   }
 
   /** Asks the server to end the statement, on a connection of its own as the protocol wants it. */
