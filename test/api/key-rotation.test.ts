@@ -131,6 +131,7 @@ test('SECRET_KEY is rotated without anything lost: new,old, then reencrypt, then
   assert.deepEqual(done.secrets, { ...none, renewed: 4 })
   assert.deepEqual(done.webhooks, { ...none, renewed: 2 })
   assert.deepEqual(done.storage_backends, { ...none, renewed: 1 })
+  assert.deepEqual(done.sessions, { ...none, renewed: 1, current: 1 })
   assert.deepEqual(done.idempotency_keys, { ...none, renewed: 2 })
   const again = await reencrypt(during.context, [NEW, OLD])
   assert.deepEqual(
@@ -139,6 +140,7 @@ test('SECRET_KEY is rotated without anything lost: new,old, then reencrypt, then
       [0, 4],
       [0, 2],
       [0, 1],
+      [0, 2],
       [0, 2],
     ],
   )
@@ -193,6 +195,7 @@ test('values of a key that is not listed are counted, and left as they are', asy
     [
       [0, 4],
       [0, 2],
+      [0, 1],
       [0, 1],
       [0, 2],
     ],

@@ -127,7 +127,7 @@ test('an S3-compatible service that checks signature and hash takes, gives and r
     return made
   }
   const late = other({ clock: { now: () => new Date('2026-11-15T12:16:00Z') } })
-  await fails(late.open(place).get('k'), 'this machine’s clock')
+  await fails(late.open(place).get('k'), 'the database’s clock')
   sandbox.faults.add({ fault: 'stall', method: 'PUT' })
   const hasty = other({ limits: { attempts: 1, requestMs: 40 } })
   const unreachable = (work: Promise<unknown>, reason: RegExp) =>

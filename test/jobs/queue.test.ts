@@ -25,7 +25,7 @@ const probe = (queue: JobType['queue'] = 'cloud_sync_fast'): JobType<typeof Payl
 const hurry = ({ ctx }: Bundle) =>
   sql`update pgboss.job set start_after = now() - interval '1 hour' where state = 'retry'`.execute(ctx.db)
 
-test('the six queues of the specification exist, and only provisioning never retries', async t => {
+test('the six queues of the specification exist, others only for a type of job within one, and only provisioning never retries', async t => {
   const { ctx } = await setup(t)
   const { rows } = await sql<{
     name: string
@@ -39,6 +39,7 @@ test('the six queues of the specification exist, and only provisioning never ret
   assert.deepEqual(rows.map(row => row.name).sort(), [
     'cloud_billing',
     'cloud_sync_fast',
+    'cloud_sync_fast/task.leak_cleanup',
     'cloud_sync_full',
     'cloud_sync_slow',
     'metering',
