@@ -8,10 +8,9 @@ import { actAsNobody } from '../acting.ts'
 import type { Engine } from '../db/engine.ts'
 import { UNLIMITED, withLongStatements } from '../db/statement-limit.ts'
 import type { Executor } from '../db/tables.ts'
-import { isDatabaseAway } from '../db/wait-for-database.ts'
 import { within } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
-import { outlastTrouble } from './database-trouble.ts'
+import { isDatabaseTrouble, putBackAfterTrouble } from './database-trouble.ts'
 import type { JobHandler, JobType } from './job.ts'
 import { rememberNextRun } from './next-run.ts'
 import {
@@ -287,19 +286,28 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   ): Promise<JobResult> {
     const { id } = job
     if (handlers.has(job.data?.job))
-      return runJob(queue, name, job, handlers.get(job.data.job)!).then(
+      return runJob(queue, job, handlers.get(job.data.job)!).then(
         () => ({ id, status: 'completed' }),
-        (output: Error) => ({ id, status: 'failed', output }),
+        error => afterFailure(name, job, error),
       )
     return leaveUnknown(engine.db, log, { queue, name, id, job: job.data?.job })
   }
 
-  async function runJob(
-    queue: QueueName,
-    name: string,
-    job: Job<Envelope>,
-    handler: JobHandler,
-  ): Promise<void> {
+  async function afterFailure(name: string, job: Job<Envelope>, error: unknown): Promise<JobResult> {
+    const { id } = job
+    const waiting = { signal: AbortSignal.any([job.signal, ending.signal]), log, what: 'a job' }
+    // What is told to a database that is away is lost, and the job would look as if its worker had died.
+    const isPutBack =
+      isDatabaseTrouble(error) &&
+      (await putBackAfterTrouble(engine, { id, name }, waiting).catch(() => false))
+    // It is not active any more, so that there is nothing to complete.
+    if (isPutBack) return { id, status: 'completed' }
+    // Kept with the job, where an operator reads it: the message alone, for a database error carries row values.
+    const output = new Error((error instanceof Error ? error.message : String(error)).slice(0, 1_000))
+    return { id, status: 'failed', output }
+  }
+
+  async function runJob(queue: QueueName, job: Job<Envelope>, handler: JobHandler): Promise<void> {
     const { longStatements }: QueueSettings = QUEUES[queue]
     const started = performance.now()
     const jobLog = log.child({ queue, job: job.data.job, job_id: job.id, attempt: job.retryCount + 1 })
@@ -315,13 +323,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       outcome = 'completed'
     } catch (error) {
       jobLog.error({ err: error }, 'job failed')
-      // What is told to a database that is away is lost, and the job would look as if its worker had died.
-      if (isDatabaseAway(error)) {
-        const waiting = { signal: AbortSignal.any([job.signal, ending.signal]), log: jobLog, what: 'a job' }
-        await outlastTrouble(engine, { id: job.id, name }, waiting).catch(() => {})
-      }
-      // Kept with the job, where an operator reads it: the message alone, for a database error carries row values.
-      throw new Error((error instanceof Error ? error.message : String(error)).slice(0, 1_000))
+      throw error
     } finally {
       const seconds = (performance.now() - started) / 1000
       metrics.jobs.observe({ queue, job: job.data.job, outcome }, seconds)

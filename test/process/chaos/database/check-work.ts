@@ -46,10 +46,13 @@ export async function checkWork(
     select count(*)::int as count, min(error ->> 'step') || ': ' || min(error ->> 'reason') as reason
     from saga_runs where status in ('rolled_back', 'failed') and not cancel_requested
       and error ->> 'reason' not like '%outcome is unknown%'`)
+  // A tick that was given up is made up for by the next one.
   const letters = await cluster.ask<{ job: string; count: number; why: string }>(
     `select data ->> 'job' as job, count(*)::int as count,
        min(retry_count || ' retries in ' || extract(epoch from completed_on - created_on)::int || ' s, ' || coalesce(left(output::text, 160), 'no error')) as why
-     from pgboss.job where state = 'failed' group by 1`,
+     from pgboss.job j where state = 'failed' and not exists (
+       select from task_runs r where 'task.' || r.task = j.data ->> 'job' and r.status = 'completed' and r.started_at > j.completed_on)
+     group by 1`,
   )
   const stuck = await cluster.ask<{ what: string }>(
     `select name || ' ' || state || ' for ' || extract(epoch from now() - coalesce(started_on, start_after))::int || ' s' as what
