@@ -1,6 +1,6 @@
-// The release before this one, as its commit has it: unpacked into a folder beside this tree's packages.
+// The release before this one, as its commit has it, with the packages it was made with.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Owner, temporaryFolder } from './process.ts'
 
@@ -19,12 +19,18 @@ export function previousReleaseMissing(): string | undefined {
   }
 }
 
-/** Its launcher. */
-export function unpackPreviousRelease(owner: Owner): string {
+/** Its launcher; undefined when its packages cannot be had. */
+export function unpackPreviousRelease(owner: Owner): string | undefined {
   const folder = join(temporaryFolder(owner), 'release')
   mkdirSync(folder)
   const archive = execFileSync('git', ['archive', PREVIOUS_RELEASE], { cwd: root, maxBuffer: 1 << 28 })
   execFileSync('tar', ['-x', '-C', folder], { input: archive })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  try {
+    // Its own, for this release may have dropped one. Mostly they are in npm's cache; no script is needed, Node is here.
+    const args = ['ci', '--omit=dev', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']
+    execFileSync('npm', args, { cwd: folder, stdio: 'ignore', timeout: 120_000 })
+  } catch {
+    return undefined
+  }
   return join(folder, 'bin/cloudops.js')
 }
