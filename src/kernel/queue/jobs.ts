@@ -1,16 +1,13 @@
 // The queue, on the service's own database: send inside the caller's transaction, work, stop.
 import { isDeepStrictEqual } from 'node:util'
-import { fromKysely, type Job, type JobResult, PgBoss } from 'pg-boss'
+import { fromKysely, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Static, TSchema } from 'typebox'
-import { Value } from 'typebox/value'
-import { actAsNobody } from '../acting.ts'
 import type { Engine } from '../db/engine.ts'
-import { UNLIMITED, withLongStatements } from '../db/statement-limit.ts'
+import { UNLIMITED } from '../db/statement-limit.ts'
 import type { Executor } from '../db/tables.ts'
 import { within } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
-import { isDatabaseTrouble, putBackAfterTrouble } from './database-trouble.ts'
 import type { JobHandler, JobType } from './job.ts'
 import { rememberNextRun } from './next-run.ts'
 import {
@@ -24,8 +21,8 @@ import {
   queueOf,
   queueOptions,
 } from './queues.ts'
+import { type Envelope, settle } from './settle-job.ts'
 import { startBoss } from './start-boss.ts'
-import { leaveUnknown } from './unknown-jobs.ts'
 import { unreachedQueue } from './unreached-queue.ts'
 
 export interface SendOptions {
@@ -86,11 +83,6 @@ export interface Jobs {
   stop(graceMs: number): Promise<void>
 }
 
-interface Envelope {
-  job: string
-  payload: unknown
-}
-
 export interface JobsOptions {
   engine: Engine
   log: Logger
@@ -133,6 +125,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   const leaving = new AbortController()
   const ending = new AbortController()
   const inBackground = new Set<Promise<void>>()
+  const parts = { engine, log, metrics, ending: ending.signal }
   /** The queues there are, by their names. */
   const standing = new Map<string, object>()
 
@@ -274,60 +267,7 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     const goOn = () => boss.notifyWorker(workerId)
     let workerId = ''
     workerId = await boss.work<Envelope>(name, { ...options, perJobResults: true }, jobs =>
-      Promise.all(jobs.map(job => settle(queue, name, job, handlers))).finally(goOn),
+      Promise.all(jobs.map(job => settle(parts, { queue, name, job, handlers }))).finally(goOn),
     )
-  }
-
-  async function settle(
-    queue: QueueName,
-    name: string,
-    job: Job<Envelope>,
-    handlers: Map<string, JobHandler>,
-  ): Promise<JobResult> {
-    const { id } = job
-    if (handlers.has(job.data?.job))
-      return runJob(queue, job, handlers.get(job.data.job)!).then(
-        () => ({ id, status: 'completed' }),
-        error => afterFailure(name, job, error),
-      )
-    return leaveUnknown(engine.db, log, { queue, name, id, job: job.data?.job })
-  }
-
-  async function afterFailure(name: string, job: Job<Envelope>, error: unknown): Promise<JobResult> {
-    const { id } = job
-    const waiting = { signal: AbortSignal.any([job.signal, ending.signal]), log, what: 'a job' }
-    // What is told to a database that is away is lost, and the job would look as if its worker had died.
-    const isPutBack =
-      isDatabaseTrouble(error) &&
-      (await putBackAfterTrouble(engine, { id, name }, waiting).catch(() => false))
-    // It is not active any more, so that there is nothing to complete.
-    if (isPutBack) return { id, status: 'completed' }
-    // Kept with the job, where an operator reads it: the message alone, for a database error carries row values.
-    const output = new Error((error instanceof Error ? error.message : String(error)).slice(0, 1_000))
-    return { id, status: 'failed', output }
-  }
-
-  async function runJob(queue: QueueName, job: Job<Envelope>, handler: JobHandler): Promise<void> {
-    const { longStatements }: QueueSettings = QUEUES[queue]
-    const started = performance.now()
-    const jobLog = log.child({ queue, job: job.data.job, job_id: job.id, attempt: job.retryCount + 1 })
-    let outcome = 'failed'
-    try {
-      if (!Value.Check(handler.type.payload, job.data.payload))
-        throw new Error('the payload does not fit the job')
-      const signal = AbortSignal.any([job.signal, ending.signal])
-      const run = { id: job.id, attempt: job.retryCount + 1, signal, log: jobLog }
-      // On PGlite a worker may be woken from within the request that sent the job.
-      const work = () => actAsNobody(() => handler.run(job.data.payload, run))
-      await (longStatements ? withLongStatements(work) : work())
-      outcome = 'completed'
-    } catch (error) {
-      jobLog.error({ err: error }, 'job failed')
-      throw error
-    } finally {
-      const seconds = (performance.now() - started) / 1000
-      metrics.jobs.observe({ queue, job: job.data.job, outcome }, seconds)
-      jobLog.info({ outcome, seconds: Math.round(seconds * 1000) / 1000 }, 'job')
-    }
   }
 }
