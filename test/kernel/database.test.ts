@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { FinanceError } from '../../src/integrations/finance/errors.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { parseTimestamp } from '../../src/kernel/db/column-values.ts'
 import { migrate, migrationStatus, readMigrations } from '../../src/kernel/db/migrations.ts'
+import { LostConnection, problemOfDatabaseError } from '../../src/kernel/db/sql-state.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { openTestEngine } from '../support/database.ts'
 import { setup, undoStack } from '../support/setup.ts'
@@ -35,6 +37,15 @@ test('times of every form PostgreSQL writes are read', () => {
   assert.equal(parseTimestamp('2026-11-15 01:02:03.1+00'), '2026-11-15T01:02:03.100Z')
   assert.equal(parseTimestamp('2026-11-15 01:02:03.123456+00'), '2026-11-15T01:02:03.123Z')
   assert.equal(parseTimestamp('2026-11-15 01:02:03+02'), '2026-11-14T23:02:03.000Z')
+})
+
+test('a service that does not answer is never taken for the database, whatever its error says', () => {
+  const kindOf = (error: Error) => problemOfDatabaseError(error)?.kind
+  const reset = (error: Error) => Object.assign(error, { code: 'ECONNRESET' })
+  for (const error of [reset(new Error('read ECONNRESET')), new LostConnection('no answer')])
+    assert.equal(kindOf(error), 'unavailable', error.message)
+  for (const message of ['did not answer', 'connection terminated', 'timeout expired'])
+    assert.equal(kindOf(reset(new FinanceError(message, 'unavailable'))), undefined, message)
 })
 
 test('a transaction is kept whole or not at all', async t => {

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 import pg from 'pg'
 import { parsers } from './column-values.ts'
 import { preparedName } from './prepared-name.ts'
-import { sqlState } from './sql-state.ts'
+import { LostConnection, sqlState } from './sql-state.ts'
 import { serverLimit, UNLIMITED } from './statement-limit.ts'
 
 /**
@@ -55,11 +55,6 @@ export const connectionOptions = (url: string): pg.PoolConfig => ({
 
 export const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => parsers[oid as number] ?? pg.types.getTypeParser(oid, format),
-}
-
-/** We gave up on a connection: what its last statement came to is unknown. */
-export class LostConnection extends Error {
-  code = 'ETIMEDOUT'
 }
 
 type Callback = (error: Error | undefined, result: pg.QueryResult) => void

@@ -2,7 +2,8 @@
 // asked, on another connection: where it has nothing under way for a statement that still waits here, the answer was
 // lost, or the statement never arrived.
 import type { Logger } from 'pino'
-import { Connection, type ConnectionOptions, LostConnection } from './connection.ts'
+import { Connection, type ConnectionOptions } from './connection.ts'
+import { LostConnection } from './sql-state.ts'
 
 const LOOK_EVERY_MS = 4_000
 

@@ -16,6 +16,15 @@ export function violatedConstraint(error: unknown): string | undefined {
 /** A value of the statement is what the database cannot hold: too long, too large, too deep, of no such kind. */
 export const isRefusedValue = (error: unknown): boolean => /^(22|54)/.test(sqlState(error) ?? '')
 
+/** We gave up on a connection: what its last statement came to is unknown. */
+export class LostConnection extends Error {
+  code = 'ETIMEDOUT'
+}
+
+/** Other services that are away have errors of classes of their own: only plain ones are the database's connections'. */
+const isPlain = (error: unknown): error is Error =>
+  error instanceof Error && [Error, AggregateError, LostConnection].some(kind => error.constructor === kind)
+
 const NETWORK = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -43,10 +52,12 @@ export function problemOfDatabaseError(error: unknown): AppError | undefined {
   const state = sqlState(error)
   const unwritable = CANNOT_WRITE[state ?? '']
   if (unwritable) return new AppError('unavailable', 'database_cannot_write', unwritable, { cause: error })
-  if (state && (NETWORK.has(state) || /^(08|57P|53|25P0[34])/.test(state))) return databaseAway(error)
-  if (error instanceof Error && NONE_FREE.test(error.message))
-    return unavailable('All connections to the database are in use. Try again shortly.', error)
-  if (error instanceof Error && NO_CONNECTION.test(error.message)) return databaseAway(error)
+  if (/^(08|57P|53|25P0[34])/.test(state ?? '')) return databaseAway(error)
+  if (isPlain(error)) {
+    if (NONE_FREE.test(error.message))
+      return unavailable('All connections to the database are in use. Try again shortly.', error)
+    if (NETWORK.has(state ?? '') || NO_CONNECTION.test(error.message)) return databaseAway(error)
+  }
   switch (state) {
     case '23505': // unique_violation
     case '23P01': // exclusion_violation
