@@ -31,6 +31,7 @@ const processes = process.env.TEST_DATABASE_URL
       'reference-page',
       'sagas-command',
       'stop',
+      'tasks-command',
     ]
   : ['command-line', 'first-start', 'lock']
 const processFiles = processes.map(name => `test/process/${name}.test.ts`)

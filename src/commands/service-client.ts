@@ -19,6 +19,15 @@ interface Refusal {
   errors?: { pointer: string; message: string }[]
 }
 
+/** The service's own no, with the code of its problem. */
+export class RefusedError extends CommandError {
+  code: string
+  constructor(message: string, code: string) {
+    super(message)
+    this.code = code
+  }
+}
+
 export async function serviceClient(): Promise<ServiceClient> {
   const { config } = loadConfig()
   const host = config.HOST === '0.0.0.0' || config.HOST === '::' ? '127.0.0.1' : config.HOST
@@ -63,7 +72,7 @@ export async function serviceClient(): Promise<ServiceClient> {
   }
 }
 
-function refused(status: number, { code, detail, errors = [] }: Refusal): CommandError {
+function refused(status: number, { code = '', detail, errors = [] }: Refusal): RefusedError {
   const fields = errors.map(({ pointer, message }) => `\n  - ${pointer} ${message}`).join('')
-  return new CommandError(`${status} ${code ?? ''}: ${detail ?? 'the service refused'}${fields}`)
+  return new RefusedError(`${status} ${code}: ${detail ?? 'the service refused'}${fields}`, code)
 }

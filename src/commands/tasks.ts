@@ -1,6 +1,6 @@
 // cloudops tasks list, cloudops tasks run NAME [--wait]
 import { type Command, CommandError, usageError } from './command.ts'
-import { type ServiceClient, serviceClient } from './service-client.ts'
+import { RefusedError, type ServiceClient, serviceClient } from './service-client.ts'
 import { followSweep } from './sweep-progress.ts'
 import { paint, print, table } from './terminal.ts'
 
@@ -28,7 +28,7 @@ export const tasks: Command = {
   usage: 'list [--json] | run NAME [--wait]',
   summary: 'List the scheduled tasks of the running service, or run one now.',
   details:
-    'Calls the service at CLOUDOPS_URL (default: HOST and PORT). `run --wait` exits with 1 when the run fails.',
+    'Calls the service at CLOUDOPS_URL (default: HOST and PORT). `run --wait` waits for a run that is under way, then for its own, and exits with 1 when that fails.',
   options: { json: { type: 'boolean' }, wait: { type: 'boolean' } },
   async run({ positionals: [action, name, ...rest], options }) {
     if (action === 'list' && name === undefined) return list(await serviceClient(), options.json === true)
@@ -52,8 +52,23 @@ async function list(client: ServiceClient, json: boolean): Promise<void> {
   print(table(['NAME', 'CRON (UTC)', 'QUEUE', 'NEXT RUN', 'LAST RUN'], rows))
 }
 
+const pause = () => new Promise(resolve => setTimeout(resolve, POLL_MS))
+
+/** One that is under way may have begun before what its successor is to see: who waits, waits for both. */
+async function request(client: ServiceClient, name: string, wait: boolean): Promise<Run> {
+  for (let told = false; ; told = true) {
+    try {
+      return (await client.post<{ data: Run }>(`${base}/${encodeURIComponent(name)}/run`)).data
+    } catch (error) {
+      if (!wait || !(error instanceof RefusedError) || error.code !== 'already_running') throw error
+      if (!told) print(`${name}: one is under way, waiting for it to end`)
+      await pause()
+    }
+  }
+}
+
 async function runNow(client: ServiceClient, name: string, wait: boolean): Promise<void> {
-  const { data: requested } = await client.post<{ data: Run }>(`${base}/${encodeURIComponent(name)}/run`)
+  const requested = await request(client, name, wait)
   print(`${requested.task}: ${requested.status} (run ${requested.id})`)
   if (!wait) return
   for (let shown: string = requested.status; ; ) {
@@ -67,6 +82,6 @@ async function runNow(client: ServiceClient, name: string, wait: boolean): Promi
     if (run.status === 'completed' || run.status === 'skipped') return
     if (run.status === 'failed')
       throw new CommandError(`${run.task} failed: ${run.error ?? 'no reason was recorded'}`)
-    await new Promise(resolve => setTimeout(resolve, POLL_MS))
+    await pause()
   }
 }

@@ -8,10 +8,10 @@ export interface IdempotencyKeyRow {
   caller: string
   key: string
   request_hash: string
-  /** Releases before 1.2 claim a key before they begin; nothing here asks for it. */
+  /** The release before this one claims a key before it begins; nothing here asks for it. */
   claim: string
   started_at: string
-  /** Null while a node of such a release works on it. */
+  /** Null while a node of that release works on it. */
   finished_at: string | null
   status: number | null
   answer: string | null
