@@ -91,7 +91,10 @@ test('a group runs as many at once as it may, the next in turn, and keeps no oth
   }
   const third = enter('third')
   const fourth = enter('fourth')
-  await assert.rejects(share.enter('a'), { kind: 'rate_limited', message: /^Too many requests at once/ })
+  await assert.rejects(async () => share.enter('a'), {
+    kind: 'rate_limited',
+    message: /^Too many requests at once/,
+  })
   const other = await share.enter('b')
   assert.deepEqual(order, [])
   first()
@@ -108,7 +111,7 @@ test('a group runs as many at once as it may, the next in turn, and keeps no oth
 test('who has waited too long is sent away, and takes nobody’s turn', async () => {
   const share = fairShare({ atOnce: 1, mostWaiting: 2, waitMs: 1 })
   const first = await share.enter('a')
-  await assert.rejects(share.enter('a'), { kind: 'rate_limited' })
+  await assert.rejects(async () => share.enter('a'), { kind: 'rate_limited' })
   first()
   const next = await share.enter('a')
   next()

@@ -5,9 +5,11 @@ import { AppError } from '../errors.ts'
 import type { Caller } from './caller.ts'
 
 export interface FairShare {
-  /** Resolves when it is the group's turn, with the function that ends it. */
-  enter(group: string): Promise<() => void>
+  /** The function that ends the group's turn: at once where there is a place, otherwise when it is its turn. */
+  enter(group: string): Leave | Promise<Leave>
 }
+
+type Leave = () => void
 
 export interface FairShareOptions {
   /** Requests of one group that run at once. */
@@ -32,7 +34,7 @@ export function fairShare({ atOnce, mostWaiting, waitMs }: FairShareOptions): Fa
     else if (--group.running === 0) groups.delete(name)
   }
 
-  function onceOnly(name: string, group: Group): () => void {
+  function onceOnly(name: string, group: Group): Leave {
     let left = false
     return () => {
       if (!left) leave(name, group)
@@ -41,18 +43,18 @@ export function fairShare({ atOnce, mostWaiting, waitMs }: FairShareOptions): Fa
   }
 
   return {
-    async enter(name) {
+    enter(name) {
       const group = groups.get(name) ?? { running: 0, waiting: [] }
       groups.set(name, group)
       if (group.running < atOnce) {
         group.running += 1
         return onceOnly(name, group)
       }
-      if (group.waiting.length >= mostWaiting) throw tooManyAtOnce()
-      await new Promise<void>((resolve, reject) => {
+      if (group.waiting.length >= mostWaiting) return Promise.reject(tooManyAtOnce())
+      return new Promise((resolve, reject) => {
         const go = () => {
           clearTimeout(timer)
-          resolve()
+          resolve(onceOnly(name, group))
         }
         const timer = setTimeout(() => {
           group.waiting.splice(group.waiting.indexOf(go), 1)
@@ -60,7 +62,6 @@ export function fairShare({ atOnce, mostWaiting, waitMs }: FairShareOptions): Fa
         }, waitMs)
         group.waiting.push(go)
       })
-      return onceOnly(name, group)
     },
   }
 }
@@ -81,23 +82,37 @@ const OUTLIVES_CALLER_MS = 60_000
 declare module 'fastify' {
   interface FastifyRequest {
     /** Gives the tenant's place back. */
-    leave: (() => void) | undefined
+    leave: Leave | undefined
   }
 }
 
-/** Before whatever else stands between a request that was read and its handler. */
+/**
+ * Before whatever else stands between a request that was read and its handler. Callbacks, not async functions: these run
+ * for every request, and most have nothing to wait for.
+ */
 export function installFairShare(app: FastifyInstance, share: FairShare): void {
   app.decorateRequest('leave', undefined)
-  app.addHook('preHandler', async (request, reply) => {
-    if (!request.caller) return
-    request.leave = await share.enter(groupOf(request.caller)).catch(error => {
+  app.addHook('preHandler', (request, reply, done) => {
+    if (!request.caller) return done()
+    const enter = (left: Leave) => {
+      request.leave = left
+      // A caller that hangs up does not end what the database does for it; the answer that nobody reads does, later.
+      reply.raw.once('close', () => {
+        if (request.leave) setTimeout(() => leave(request), OUTLIVES_CALLER_MS).unref()
+      })
+      done()
+    }
+    const turn = share.enter(groupOf(request.caller))
+    if (typeof turn === 'function') return enter(turn)
+    turn.then(enter, error => {
       reply.header('retry-after', '1')
-      throw error
+      done(error)
     })
-    // A caller that hangs up does not end what the database does for it; the answer that nobody reads does, later.
-    reply.raw.once('close', () => setTimeout(() => leave(request), OUTLIVES_CALLER_MS).unref())
   })
-  app.addHook('onSend', async request => leave(request))
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    leave(request)
+    done(null, payload)
+  })
 }
 
 function leave(request: FastifyRequest): void {
