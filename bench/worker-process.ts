@@ -3,6 +3,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { withLongStatements } from '../src/kernel/db/statement-limit.ts'
 
 export interface WorkerProcess<Question, Answer> {
   ask(question: Question): Promise<Answer>
@@ -40,7 +41,8 @@ export function startWorker<Question extends object, Answer>(
 /** Called by a worker once it can answer. One question at a time; a failed one ends the process. */
 export function working<Question, Answer>(answer: (question: Question) => Promise<Answer>): void {
   process.on('message', async question => {
-    process.send?.((await answer(question as Question)) as object)
+    // As in a job of a queue whose statements may take long.
+    process.send?.((await withLongStatements(() => answer(question as Question))) as object)
   })
   process.on('disconnect', () => process.exit(0))
   // The bench may have gone while this was starting.

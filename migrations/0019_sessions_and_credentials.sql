@@ -24,7 +24,7 @@ alter table audit_log
   add column credential_id     text,
   add column address           text,
   add column client_request_id text;
-create index audit_log_credential on audit_log (credential_id, id);
+-- None on the credential: every write of every caller would pay for it. With the actor, who has few, it is found at once.
 create index audit_log_client_request on audit_log (client_request_id, id) where client_request_id is not null;
 
 -- As in 0016, with the columns above.

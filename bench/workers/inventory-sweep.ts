@@ -5,6 +5,7 @@ import { readConfig } from '../../src/config.ts'
 import { createContext } from '../../src/context.ts'
 import { syncKind } from '../../src/features/inventory/sync-kind.ts'
 import { createProvider, oneProvider } from '../../src/integrations/digitalocean/index.ts'
+import { withLongStatements } from '../../src/kernel/db/statement-limit.ts'
 import { boundHeapGrowth } from '../../src/kernel/heap-growth.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { generatedProvider } from '../generated-droplets.ts'
@@ -26,7 +27,7 @@ const context = await createContext({ config, worker: false })
 const droplets = Number(process.env.DROPLETS)
 const { world, provider, takeOwnTime } = generatedProvider(droplets)
 const kernel = { ...context, providers: oneProvider(realClient() ?? provider) }
-if (process.env.TENANTS) await addTenants(Number(process.env.TENANTS))
+if (process.env.TENANTS) await withLongStatements(() => addTenants(Number(process.env.TENANTS)))
 
 function realClient() {
   const { PROVIDER_URL: baseUrl, PROVIDER_TOKEN: token } = process.env

@@ -30,6 +30,7 @@ const MOST_ENCODINGS = 3
 export function maskedPath(url: string, pattern: string | undefined): string {
   const end = url.search(/[?#]/)
   const path = end < 0 ? url : url.slice(0, end)
+  if (path === pattern && !path.includes('/:')) return path
   const own = pattern?.split('/') ?? []
   const shown = path.split('/', 32).map((segment, i) => {
     if (segment === '' || (own[i] === segment && !segment.startsWith(':'))) return segment

@@ -77,8 +77,6 @@ const tooManyAtOnce = () =>
 export const groupOf = ({ platformAdmin, tenantId }: Pick<Caller, 'platformAdmin' | 'tenantId'>): string =>
   JSON.stringify(platformAdmin ? null : tenantId)
 
-const OUTLIVES_CALLER_MS = 60_000
-
 declare module 'fastify' {
   interface FastifyRequest {
     /** Gives the tenant's place back. */
@@ -94,12 +92,9 @@ export function installFairShare(app: FastifyInstance, share: FairShare): void {
   app.decorateRequest('leave', undefined)
   app.addHook('preHandler', (request, reply, done) => {
     if (!request.caller) return done()
+    // A caller that hangs up does not end what the database does for it; the answer that nobody reads does.
     const enter = (left: Leave) => {
       request.leave = left
-      // A caller that hangs up does not end what the database does for it; the answer that nobody reads does, later.
-      reply.raw.once('close', () => {
-        if (request.leave) setTimeout(() => leave(request), OUTLIVES_CALLER_MS).unref()
-      })
       done()
     }
     const turn = share.enter(groupOf(request.caller))
