@@ -28,7 +28,8 @@ export const EntriesQuery = Query({
   credential_id: Type.Optional(
     Type.String({
       ...Name,
-      description: 'Of an API key or a session its id; of a token its `jti` or its fingerprint. In a large log name the actor as well.',
+      description:
+        'Of an API key or a session its id; of a token its `jti` or its fingerprint. In a large log name the actor as well.',
     }),
   ),
   since: Type.Optional(Type.String({ format: 'date-time', description: 'From this moment on.' })),
