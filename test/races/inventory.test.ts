@@ -31,10 +31,11 @@ async function count({ ctx }: Bundle, from: string): Promise<number> {
   return rows[0]!.n
 }
 
-/** Every listing waits until as many have begun as the test wants to overlap. */
-function meeting(provider: Provider, parties: number): Provider {
+/** Every listing waits until as many have begun as the test wants to overlap, or until `orWhen`. */
+function meeting(provider: Provider, parties: number, orWhen?: Promise<void>): Provider {
   let begun = 0
   const gate = Promise.withResolvers<void>()
+  orWhen?.then(gate.resolve)
   return {
     ...provider,
     pages(kind, options) {
@@ -124,11 +125,14 @@ function races(): void {
     for (let round = 1; round <= 10; round++) {
       clock.advance(3_600_000)
       await sql`update cloud_resources set stale_strike_count = 0`.execute(ctx.db)
-      // Whether or not both get as far as listing, neither waits for ever: one listing at least begins.
-      ctx.providers = oneProvider(meeting(provider, 1))
+      // Both have begun before one goes on, or one was refused before it got as far as listing.
+      const refused = Promise.withResolvers<void>()
+      ctx.providers = oneProvider(meeting(provider, 2, refused.promise))
       const sweeps = [newId(), newId()]
       const outcomes = await Promise.allSettled(
-        sweeps.map(sweepId => syncKind(ctx, { kind: 'droplet', sweepId }, jobPart())),
+        sweeps.map(sweepId =>
+          syncKind(ctx, { kind: 'droplet', sweepId }, jobPart()).finally(refused.resolve),
+        ),
       )
       const finished = outcomes.filter(outcome => outcome.status === 'fulfilled')
       assert.equal(finished.length, 1, JSON.stringify(outcomes))
@@ -149,9 +153,12 @@ function races(): void {
     for (let round = 1; round <= 10; round++) {
       clock.advance(3_600_000)
       await sql`update cloud_resources set stale_strike_count = 0`.execute(ctx.db)
-      ctx.providers = oneProvider(meeting(provider, 2))
+      const refused = Promise.withResolvers<void>()
+      ctx.providers = oneProvider(meeting(provider, 2, refused.promise))
       const sweepId = newId()
-      const both = [1, 2].map(() => syncKind(ctx, { kind: 'droplet', sweepId }, jobPart()))
+      const both = [1, 2].map(() =>
+        syncKind(ctx, { kind: 'droplet', sweepId }, jobPart()).finally(refused.resolve),
+      )
       const lost = (await Promise.allSettled(both)).filter(outcome => outcome.status === 'rejected')
       assert.equal(lost.length, 1)
       assert.ok(lost[0]?.reason instanceof LostRunError, String(lost[0]?.reason))
