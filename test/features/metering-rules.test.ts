@@ -430,15 +430,19 @@ test('beyond what a plan includes without a price of its own the resource prices
   assert.deepEqual([last.overage_price_cents, last.overage_cents], [3, 6n], 'the last one that held')
 })
 
-test('addons beyond a plan’s cap raise it', () => {
-  const cap = (hard_cap_qty: number | null) => {
+test('a plan’s cap is the cap: addons raise what is included, never it', () => {
+  const capped = (hard_cap_qty: number | null) => {
     const items = [item('droplet', 1, { hard_cap_qty })]
-    return lineOf(
-      usageStatement(facts({ terms: termsInForce({ ...subscription, items }, november) })),
-      'droplet',
-    ).cap
+    const terms = termsInForce({ ...subscription, items }, november)
+    const { included, cap } = lineOf(usageStatement(facts({ terms })), 'droplet')
+    return [included, cap]
   }
-  assert.deepEqual([6, 7, 8, null].map(cap), [7, 7, 8, null])
+  assert.deepEqual([1, 6, 8, null].map(capped), [
+    [7n, 1],
+    [7n, 6],
+    [7n, 8],
+    [7n, null],
+  ])
 })
 
 test('as many as are included are carried on for nothing, and only what is still to come', () => {

@@ -47,7 +47,7 @@ export function meteringRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           operationId: 'listMargins',
           summary: 'List a month’s margins',
           description:
-            'For each deployment, or each tenant (`by=tenant`), what it is charged, what the provider’s lines for it cost, and what is left. All of them are listed, charged or not.',
+            'For each deployment, or each tenant (`by=tenant`), what it is charged, what the provider’s lines for it cost, and what is left. All of them are listed, charged or not, and every line is in one row or in `unassigned`: a line of a deployment is its deployment’s tenant’s.',
           querystring: MarginsQuery,
           response: { 200: Margins },
         },
