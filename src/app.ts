@@ -14,7 +14,7 @@ import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
 import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
-import { meteringRoutes } from './features/metering/index.ts'
+import { meteringRoutes, refuseFinishedMonths } from './features/metering/index.ts'
 import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
 import { roleRoutes } from './features/roles/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
@@ -149,7 +149,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     syncRunRoutes(ctx),
     projectRoutes(ctx),
     driftRoutes(ctx),
-    catalogRoutes(ctx),
+    catalogRoutes(ctx, refuseFinishedMonths(ctx)),
     deploymentRoutes(ctx),
     sagaRoutes(ctx, ctx.sagaKinds, provisioningProblems),
     provisioningRoutes(ctx),
