@@ -16,13 +16,13 @@ import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/invent
 import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
 import { meteringRoutes, refuseFinishedMonths } from './features/metering/index.ts'
 import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
-import { roleRoutes } from './features/roles/index.ts'
+import { permissionsOf, roleRoutes } from './features/roles/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { secretRoutes } from './features/secrets/index.ts'
 import { createSessions, sessionRoutes, sessionSealOf } from './features/session/index.ts'
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
-import { callerStandings, userRoutes } from './features/users/index.ts'
+import { callerAccess, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
 import { notFound } from './kernel/errors.ts'
 import { installActing } from './kernel/http/act-as-caller.ts'
@@ -64,7 +64,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const { config } = ctx
   const production = config.NODE_ENV === 'production'
   const apiKeys = apiKeyVerifier(ctx)
-  const standings = callerStandings(ctx)
+  const access = callerAccess(ctx)
   const verifyToken = tokenVerifierOf(ctx)
   const sessions = createSessions(ctx, sessionSealOf(config.SECRET_KEY), verifyToken)
   const door: Door = {
@@ -72,7 +72,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     verifyApiKey: apiKeys.verify,
     sessionCookie: sessionCookieName(production),
     verifySession: sessions.verify,
-    standing: standings.of,
+    accessOf: access.of,
     originAllowed: originRule(config.DEV_ORIGIN, config.ALLOWED_ORIGIN_DOMAIN),
   }
   const limits = rateLimits(door, {
@@ -144,7 +144,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
 
   const routes = [
     healthRoutes(ctx, ctx.version),
-    sessionRoutes(sessions, production),
+    sessionRoutes(sessions, permissionsOf, production),
     inventoryRoutes(ctx, resourceMembers),
     syncRunRoutes(ctx),
     projectRoutes(ctx),
@@ -162,9 +162,9 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     secretRoutes(ctx),
     storageBackendRoutes(ctx),
     auditLogRoutes(ctx),
-    roleRoutes(ctx, { isPromised: isRolePromised(ctx), changed: standings.forget }),
-    userRoutes(ctx, standings.forget),
-    invitationRoutes(ctx, standings.forget),
+    roleRoutes(ctx, { isPromised: isRolePromised(ctx), changed: access.forget }),
+    userRoutes(ctx, access.forget),
+    invitationRoutes(ctx, access.forget),
   ]
   // Added to the app itself instead of registered: none needs a scope of its own, and thirty scopes slow every start.
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()

@@ -41,7 +41,7 @@ export function meteringRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.get(
       '/api/v1/billing/margins',
       {
-        config: { guard: 'platform_admin' },
+        config: { guard: 'operator' },
         schema: {
           tags: ['Billing'],
           operationId: 'listMargins',

@@ -1,11 +1,11 @@
 // The API described: OpenAPI 3.1, made from the same schemas that validate, when it is first asked for. Routes say little:
 // problems and examples are added here.
 import swagger from '@fastify/swagger'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
+import { neededFor } from './access.ts'
 import { problemsOf } from './declared-problems.ts'
 import { finishDocument, PROBLEMS } from './openapi-document.ts'
-import { permissionFor } from './standing.ts'
 
 const ProblemSchema = Type.Object(
   {
@@ -45,7 +45,8 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
           'Cloud inventory, deployments, catalog, drift, provisioning and billing, per tenant.\n\n' +
           'Success is `{"data": …}`, a list adds `next_cursor`; errors are `application/problem+json`. ' +
           'Times are UTC, ids are UUIDv7, money is in minor units with an ISO 4217 currency.\n\n' +
-          'A caller whose roles are registered needs the permission that an operation names as `x-permission`.\n\n' +
+          'A caller whose roles are registered needs the permission that an operation names as `x-permission`. `x-callers` ' +
+          'says who may call it: tenants, operators of the platform, or a platform_admin alone.\n\n' +
           'Examples were recorded from a running service that mirrors a simulated provider. Beyond what an operation ' +
           'lists: an unknown path is 404 `not_found`, and what is not HTTP is 400 `malformed_request`, ' +
           '408 `request_timeout` or 431 `headers_too_large`.',
@@ -75,11 +76,24 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
       schema: schema && {
         ...schema,
         ...(route.config?.guard === 'public' && { security: [] }),
-        ...(route.config?.guard === 'caller' &&
-          route.config.permission !== false && { 'x-permission': permissionFor(String(route.method), url) }),
+        ...accessTo(route, url),
         [PROBLEMS]: problemsOf(route),
       },
     }),
     transformObject: document => finishDocument('openapiObject' in document ? document.openapiObject : {}),
   })
+}
+
+const CALLERS = {
+  public: 'anyone',
+  caller: 'tenants',
+  operator: 'operators',
+  platform_admin: 'platform_admin',
+}
+
+/** Who may call an operation, and with which permission. */
+function accessTo({ config, method }: RouteOptions, url: string) {
+  const { guard, permission } = config!
+  const needed = neededFor(guard, permission, String(method), url)
+  return { 'x-callers': CALLERS[guard!], ...(needed !== null && { 'x-permission': needed }) }
 }

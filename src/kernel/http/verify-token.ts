@@ -4,7 +4,7 @@ import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Clock } from '../clock.ts'
 import { unauthenticated } from '../errors.ts'
 import { withoutCredentials } from '../masking.ts'
-import { type Caller, PLATFORM_ADMIN } from './caller.ts'
+import { type Identity, PLATFORM_ADMIN } from './caller.ts'
 
 /** Issuer of the tokens this service makes for others (finance). They are refused at its own door. */
 export const OWN_ISSUER = 'cloudops'
@@ -19,7 +19,7 @@ export interface TokenRules {
 }
 
 export interface VerifiedToken {
-  caller: Caller
+  caller: Identity
   /** Seconds since 1970. */
   expiresAt: number
 }
@@ -111,7 +111,7 @@ function refusal(error: unknown): Error {
   return error as Error
 }
 
-function callerFrom(token: string, payload: JWTPayload, rules: TokenRules): Caller {
+function callerFrom(token: string, payload: JWTPayload, rules: TokenRules): Identity {
   const now = rules.clock.now().getTime() / 1000
   if (
     payload.iat !== undefined &&
@@ -131,8 +131,13 @@ function callerFrom(token: string, payload: JWTPayload, rules: TokenRules): Call
     via: 'token',
     credentialId: idOf(token, payload.jti),
     expiresAt: new Date(Math.min(payload.exp!, LAST_SECOND) * 1000).toISOString(),
+    issuedAt: payload.iat === undefined ? undefined : issuedAt(payload.iat),
   }
 }
+
+/** Of two tokens of a second neither is the newer one. What lies before 1970 is no time of issue. */
+const issuedAt = (iat: number): string | undefined =>
+  iat >= 0 ? new Date(Math.floor(iat) * 1000).toISOString() : undefined
 
 /** The issuer's own name for the token, where it has one that can be written down. */
 const idOf = (token: string, jti: unknown): string =>
