@@ -54,7 +54,12 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
       servers: [{ url: '/', description: 'This service' }],
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'A JWT of the issuer, or an API key.' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description:
+              'A JWT of the issuer, signed with the shared secret (HS256, HS384, HS512) or with a key of the issuer’s JWKS (RS256, ES256, EdDSA), as the service is configured; or an API key.',
+          },
           session: {
             type: 'apiKey',
             in: 'cookie',
