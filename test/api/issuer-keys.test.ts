@@ -234,6 +234,10 @@ test('keys are renewed beside the requests from five minutes on, and a key that 
   assert.equal((await get(token)).status, 200)
   await eventually('the keys are renewed', async () => issuer.asked() === 2)
   assert.equal((await get(token)).status, 200)
+  clock.advance(-60 * MINUTE)
+  const earlier = await key.sign(claims())
+  assert.equal((await get(earlier)).status, 200, 'a clock that was set back')
+  assert.equal(issuer.asked(), 3)
 })
 
 test('while the issuer is away known keys go on for an hour, and what cannot be judged is 503 with Retry-After', async t => {

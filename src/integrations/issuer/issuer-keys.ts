@@ -34,7 +34,7 @@ interface KnownKeys {
   find: ReturnType<typeof createLocalJWKSet>
   text: string
   edition: number
-  /** When they were asked for. */
+  /** When they came. */
   at: number
 }
 
@@ -45,25 +45,27 @@ export function createIssuerKeys({ source, clock, log, metrics }: IssuerKeysOpti
   let failed = false
 
   const now = () => clock.now().getTime()
-  const age = () => (known ? now() - known.at : Number.POSITIVE_INFINITY)
-  const inOutage = () => failed && now() - askedAt < OUTAGE_KNOWN_MS
+  // A clock that was set back makes nothing last.
+  const since = (time: number) => Math.abs(now() - time)
+  const age = () => since(known?.at ?? Number.NEGATIVE_INFINITY)
+  const inOutage = () => failed && since(askedAt) < OUTAGE_KNOWN_MS
   const mustAsk = () => age() >= (inOutage() ? TRUSTED_IN_OUTAGE_MS : TRUSTED_MS)
 
   /** Never rejects; undefined when it is too early to ask again. */
   function renew(): Promise<void> | undefined {
     if (underWay) return underWay
-    if (now() - askedAt < (failed ? PAUSE_AFTER_FAILURE_MS : PAUSE_MS)) return undefined
+    if (since(askedAt) < (failed ? PAUSE_AFTER_FAILURE_MS : PAUSE_MS)) return undefined
     askedAt = now()
-    underWay = ask(askedAt).finally(() => {
+    underWay = ask().finally(() => {
       underWay = undefined
     })
     return underWay
   }
 
-  async function ask(at: number): Promise<void> {
+  async function ask(): Promise<void> {
     try {
       const { keys, leftOut } = await source.fetch()
-      keep({ keys }, leftOut, at)
+      keep({ keys }, leftOut)
       if (failed) log.info('the issuer’s keys can be fetched again')
       failed = false
     } catch (error) {
@@ -74,7 +76,8 @@ export function createIssuerKeys({ source, clock, log, metrics }: IssuerKeysOpti
     metrics.issuerKeyFetches.inc({ outcome: failed ? 'failed' : 'fetched' })
   }
 
-  function keep(set: JSONWebKeySet, leftOut: string[], at: number): void {
+  function keep(set: JSONWebKeySet, leftOut: string[]): void {
+    const at = now()
     const text = JSON.stringify(set)
     if (known?.text === text) {
       known.at = at
