@@ -24,6 +24,7 @@ import { createSessions, sessionRoutes, sessionSealOf } from './features/session
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
 import { callerAccess, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
+import { createIssuerKeys, fetchKeySet } from './integrations/issuer/index.ts'
 import { notFound } from './kernel/errors.ts'
 import { installActing } from './kernel/http/act-as-caller.ts'
 import type { Door } from './kernel/http/authenticate.ts'
@@ -43,7 +44,7 @@ import { sessionCookieName, sessionKeys } from './kernel/http/session-cookie.ts'
 import { bodyReader } from './kernel/http/strict-json.ts'
 import { answerUnreadable } from './kernel/http/unreadable.ts'
 import { validatorCompiler } from './kernel/http/validation.ts'
-import { tokenVerifier } from './kernel/http/verify-token.ts'
+import { type IssuerKeys, tokenVerifier } from './kernel/http/verify-token.ts'
 import { newId } from './kernel/ids.ts'
 
 const SLOWEST_REQUEST_MS = 30_000
@@ -65,7 +66,8 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const production = config.NODE_ENV === 'production'
   const apiKeys = apiKeyVerifier(ctx)
   const access = callerAccess(ctx)
-  const verifyToken = tokenVerifierOf(ctx)
+  const issuerKeys = issuerKeysOf(ctx)
+  const verifyToken = tokenVerifierOf(ctx, issuerKeys)
   const sessions = createSessions(ctx, sessionSealOf(config.SECRET_KEY), verifyToken)
   const door: Door = {
     verifyToken,
@@ -170,14 +172,29 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()
   for (const add of routes) await add(typed, {})
   app.addHook('onClose', apiKeys.settled)
+  if (issuerKeys) {
+    app.addHook('onReady', async () => issuerKeys.prepare())
+    app.addHook('onClose', issuerKeys.close)
+  }
   return app
 }
 
-const tokenVerifierOf = ({ config, clock }: Context): Door['verifyToken'] =>
+function issuerKeysOf({ config, clock, log, metrics }: Context) {
+  const url = config.JWT_JWKS_URL
+  return url === undefined
+    ? undefined
+    : createIssuerKeys({ source: fetchKeySet({ url }), clock, log, metrics })
+}
+
+const tokenVerifierOf = (
+  { config, clock }: Context,
+  issuerKeys: IssuerKeys | undefined,
+): Door['verifyToken'] =>
   tokenVerifier({
     secrets: config.JWT_SECRET,
     issuer: config.JWT_ISSUER,
     audience: config.JWT_AUDIENCE,
+    issuerKeys,
     tenantClaim: config.JWT_TENANT_CLAIM,
     roleClaim: config.JWT_ROLE_CLAIM,
     clock,

@@ -1,10 +1,11 @@
 // The API described: OpenAPI 3.1, made from the same schemas that validate, when it is first asked for. Routes say little:
-// problems and examples are added here.
+// problems and examples are added here. Every caller may read it.
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
 import { neededFor } from './access.ts'
 import { problemsOf } from './declared-problems.ts'
+import { jsonText } from './json-text.ts'
 import { finishDocument, PROBLEMS } from './openapi-document.ts'
 
 const ProblemSchema = Type.Object(
@@ -33,6 +34,40 @@ const ProblemSchema = Type.Object(
   { $id: 'Problem', description: 'An error, as RFC 9457 has it.' },
 )
 
+const Description = Type.Object(
+  {
+    openapi: Type.String(),
+    info: Type.Object({}),
+    servers: Type.Array(Type.Object({})),
+    security: Type.Array(Type.Object({})),
+    paths: Type.Object({}),
+    components: Type.Object({}),
+  },
+  { description: 'The document itself, without `data` around it.' },
+)
+
+function serveDescription(app: FastifyInstance): void {
+  let text: string | undefined
+  app.get(
+    '/api/v1/openapi.json',
+    {
+      config: { guard: 'caller', permission: false },
+      schema: {
+        tags: ['Service'],
+        operationId: 'getApiDescription',
+        summary: 'Get the API’s description',
+        description:
+          'OpenAPI 3.1, the same for every caller: what each may call is decided when it does. For generators of clients.',
+        response: { 200: Description },
+      },
+    },
+    async (_request, reply) => {
+      text ??= JSON.stringify(app.swagger())
+      return jsonText(reply, text)
+    },
+  )
+}
+
 export async function installOpenapi(app: FastifyInstance, version: string): Promise<void> {
   app.addSchema(ProblemSchema)
   await app.register(swagger, {
@@ -55,7 +90,12 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
       servers: [{ url: '/', description: 'This service' }],
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'A JWT of the issuer, or an API key.' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description:
+              'A JWT of the issuer, signed with the shared secret (HS256, HS384, HS512) or with a key of the issuer’s JWKS (RS256, ES256, EdDSA), as the service is configured; or an API key.',
+          },
           session: {
             type: 'apiKey',
             in: 'cookie',
@@ -82,6 +122,7 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
     }),
     transformObject: document => finishDocument('openapiObject' in document ? document.openapiObject : {}),
   })
+  serveDescription(app)
 }
 
 const CALLERS = {
