@@ -15,7 +15,7 @@ export interface SubscriptionRow {
   updated_at: string
 }
 
-/** Kept in step with the subscription by the database (migrations/0026_subscription_terms.sql). */
+/** Kept in step with the subscription by the database (migrations/0025_subscription_terms.sql). */
 export interface SubscriptionTermsRow {
   id: string
   subscription_id: string
