@@ -70,7 +70,7 @@ test('a role is registered, shown, changed and deleted; platform_admin is built 
   for (const [pointer, body] of [
     ['/name', { name: 'Viewer', permissions: [] }],
     ['/permissions', { name: 'viewer' }],
-    ['/permissions/0', { name: 'viewer', permissions: ['billing:read'] }],
+    ['/permissions/0', { name: 'viewer', permissions: ['secrets:read'] }],
     ['/permissions/1', { name: 'viewer', permissions: ['*:read', '*:*'] }],
     ['/colour', { name: 'viewer', permissions: [], colour: 'red' }],
   ] as const) {
