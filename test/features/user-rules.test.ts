@@ -136,13 +136,10 @@ test('a caller’s permissions are those that it has use of', () => {
     permissionsOf(rights('platform_admin')),
     inOrder([...TENANT_PERMISSIONS, ...OPERATOR_PERMISSIONS]),
   )
-  const limits = ['billing:read', 'deployments:operate', 'deployments:read']
+  const limits = ['deployments:operate', 'deployments:read', 'drift:read']
   assert.deepEqual(permissionsOf(rights('member', limits)), ['deployments:read'])
   assert.deepEqual(permissionsOf(rights('operator', limits)), limits)
-  assert.deepEqual(permissionsOf(rights('operator', limits, ['*:read'])), [
-    'billing:read',
-    'deployments:read',
-  ])
+  assert.deepEqual(permissionsOf(rights('operator', limits, ['*:read'])), ['deployments:read', 'drift:read'])
 })
 
 test('the permissions are those that tenants and operators have use of, and read and write of all', () => {
