@@ -65,7 +65,17 @@ test('every limit must permit a request, and the refusal names what is missing',
 })
 
 test('the permissions are read and write of every area and of all', () => {
-  const areas = ['*', 'billing', 'catalog', 'deployments', 'inventory', 'projects', 'sagas', 'users']
+  const areas = [
+    '*',
+    'billing',
+    'catalog',
+    'deployments',
+    'inventory',
+    'projects',
+    'sagas',
+    'users',
+    'webhooks',
+  ]
   assert.deepEqual(
     PERMISSIONS,
     areas.flatMap(area => [`${area}:read`, `${area}:write`]),

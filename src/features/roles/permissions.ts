@@ -4,7 +4,16 @@
 import type { Permissions } from '../../kernel/http/standing.ts'
 
 /** What callers of a tenant can reach, as the paths after /api/v1 begin; a test compares them with the routes. */
-export const AREAS = ['billing', 'catalog', 'deployments', 'inventory', 'projects', 'sagas', 'users'] as const
+export const AREAS = [
+  'billing',
+  'catalog',
+  'deployments',
+  'inventory',
+  'projects',
+  'sagas',
+  'users',
+  'webhooks',
+] as const
 
 export const PERMISSIONS: readonly string[] = ['*', ...AREAS].flatMap(area => [
   `${area}:read`,
