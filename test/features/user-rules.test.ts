@@ -238,6 +238,8 @@ test('a user is of its token’s tenant; a platform_admin is of the platform’s
   assert.deepEqual(tenantsOf(user, 'platform'), ['acme'])
   assert.deepEqual(tenantsOf(admin, 'platform'), ['acme', 'platform'])
   assert.deepEqual(tenantsOf(bare, 'platform'), ['platform'])
+  assert.deepEqual(tenantsOf({ ...admin, ownerTenant: 'globex' }, 'platform'), ['acme', 'globex', 'platform'])
+  assert.deepEqual(tenantsOf({ ...user, ownerTenant: 'acme' }, 'platform'), ['acme'])
   assert.deepEqual(tenantsOf(caller('platform', 'ada', 'platform_admin'), 'platform'), ['platform'])
   const self = (user_id: string, tenant_id: string) => isSelf(admin, { user_id, tenant_id }, 'platform')
   assert.deepEqual(
