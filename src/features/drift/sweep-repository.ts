@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { DriftSeen } from '../inventory/index.ts'
-import { liveValue } from './live-value.ts'
+import { isComparable, liveValue } from './live-value.ts'
 
 const ROWS_A_WINDOW = 50_000
 
@@ -54,7 +54,8 @@ export async function suspectsOf(tx: Executor, { from, to }: Window): Promise<Su
         else p.singles
       end) f
       where ${inWindow('p.resource_id')} and ${IN_FORCE}
-        and (r.deleted_at is not null or ${sql.raw(liveValue('f.key'))} is distinct from f.value)
+        and (r.deleted_at is not null
+          or (${sql.raw(isComparable('f.key'))} and ${sql.raw(liveValue('f.key'))} is distinct from f.value))
       union all
       select resource_id, true from cloud_drift where status = 'open' and ${inWindow('resource_id')}
       union all
@@ -77,7 +78,7 @@ export async function differencesOf(executor: Executor, resourceIds: string[]): 
       false as gone
     from cloud_provisioned p join cloud_resources r on r.id = p.resource_id cross join lateral jsonb_each(p.spec) f
     where p.resource_id = any(${resourceIds}::uuid[]) and ${IN_FORCE} and r.deleted_at is null
-      and ${live} is distinct from f.value
+      and ${sql.raw(isComparable('f.key'))} and ${live} is distinct from f.value
     union all
     select p.resource_id, p.tenant_id, r.kind, 'deleted_at', 'null', to_jsonb(iso8601(r.deleted_at))::text, true
     from cloud_provisioned p join cloud_resources r on r.id = p.resource_id
