@@ -101,9 +101,8 @@ begin
       'last_seen_at', public.iso8601(r.last_seen_at), 'stale_strike_count', r.stale_strike_count,
       'deleted_at', public.iso8601(r.deleted_at)),
     'event', json_build_object(
-      'id', e.id, 'kind', e.kind, 'resource_id', e.resource_id,
-      'changes', case when e.changes ? 'tenant_id' then public.changes_for_new_owner(e.changes) else e.changes end,
-      'actor', e.actor, 'created_at', public.iso8601(e.created_at)))
+      'id', e.id, 'kind', e.kind, 'resource_id', e.resource_id, 'changes', e.changes, 'actor', e.actor,
+      'created_at', public.iso8601(e.created_at)))
   from happened e join public.cloud_resources r on r.id = e.resource_id
   -- What is told of the resource as it is now must not be told together with what another tenant had.
   cross join lateral (select case when r.tenant_id = e.tenant_id then e.tenant_id end as tenant_id) o
