@@ -78,6 +78,7 @@ function refusedMove(from: DeploymentState, to: DeploymentState, mover: Mover, h
   const words = allowed.length > 0 ? `it may move to ${allowed.join(', ')}` : 'it moves nowhere from there'
   const extra = { from_state: from, to_state: to, allowed_transitions: allowed }
   if (mayMove(from, to, 'operator')) {
+    if (held && isBillingAction(to)) return heldOff(to)
     const message = `Moving a deployment from ${from} to ${to} is for operators with ${OPERATE}.`
     return new AppError('forbidden', 'operator_only', message, { extra })
   }
