@@ -8,7 +8,8 @@ import { haveInvoice, type Line } from '../support/invoices.ts'
 import { setup } from '../support/setup.ts'
 import { haveProject, rowOf, see } from '../support/sweep.ts'
 
-const base = '/api/v1/billing'
+const billing = '/api/v1/billing'
+const base = '/api/v1/costs'
 
 /**
  * Two months of two tenants and of nobody. The droplet `roamer` was acme's while its line ran and is globex's now; `inherited`
@@ -60,8 +61,8 @@ const names = (answer: { status: number; text: string; body: { data: { descripti
 const FOREIGN = /theirs|nobody|TAX|globex|operators only/
 
 test('a tenant lists the lines that were its own, by every filter and page by page, and no other’s', async t => {
-  const { call, get, october, september, shop, theirs, roamer } = await haveMonths(t)
-  const all = await get('/cost-lines')
+  const { call, tokens, get, october, september, shop, theirs, roamer } = await haveMonths(t)
+  const all = await get('/lines')
   assert.deepEqual(names(all), ['own', 'own', 'roamer', 'inherited'])
   assert.doesNotMatch(all.text, FOREIGN)
   assert.ok(!all.text.includes(theirs.id))
@@ -70,11 +71,11 @@ test('a tenant lists the lines that were its own, by every filter and page by pa
     [line.tenant_id, line.deployment_id, line.project_name, line.extra],
     ['acme', shop.id, null, {}],
   )
-  const operators = (await call('GET', `${base}/cost-lines?invoice_id=${october}`)).body.data[0]
+  const operators = (await call('GET', `${billing}/cost-lines?invoice_id=${october}`)).body.data[0]
   assert.deepEqual(line, { ...operators, project_name: null, extra: {} })
   assert.deepEqual([operators.project_name, operators.extra.note], ['globex-before', 'operators only'])
 
-  const by = async (query: string) => names(await get(`/cost-lines?${query}`))
+  const by = async (query: string) => names(await get(`/lines?${query}`))
   assert.deepEqual(await by('tenant_id=acme&period=2026-10-15'), ['own', 'roamer', 'inherited'])
   assert.deepEqual(await by(`invoice_id=${october}`), ['own', 'roamer', 'inherited'])
   assert.deepEqual(await by(`invoice_id=${september}`), ['own'])
@@ -88,20 +89,23 @@ test('a tenant lists the lines that were its own, by every filter and page by pa
   for (const query of ['', `&invoice_id=${october}`]) {
     const paged: string[] = []
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const page = await get(`/cost-lines?limit=1${query}${cursor && `&cursor=${cursor}`}`)
+      const page = await get(`/lines?limit=1${query}${cursor && `&cursor=${cursor}`}`)
       paged.push(...(names(page) as string[]))
       cursor = page.body.next_cursor
     }
     assert.deepEqual(paged, query ? ['own', 'roamer', 'inherited'] : ['own', 'own', 'roamer', 'inherited'])
   }
-  assert.deepEqual(names(await get('/cost-lines', 'globex')), ['theirs', 'theirs'])
+  assert.deepEqual(names(await get('/lines', 'globex')), ['theirs', 'theirs'])
   for (const accept of ['application/json', 'text/csv'])
-    assert.equal((await get('/cost-lines?tenant_id=globex', 'acme', { accept })).status, 403)
+    assert.equal((await get('/lines?tenant_id=globex', 'acme', { accept })).status, 403)
+  const token = await tokens.tenant('acme')
+  for (const path of ['cost-lines', 'summary?period=2026-10-01', 'focus?period=2026-10-01'])
+    assert.equal((await call('GET', `${billing}/${path}`, { token })).status, 403, path)
 })
 
 test('a tenant downloads its lines as CSV and as FOCUS, without what its former resources have become', async t => {
   const { get, own, october, theirs } = await haveMonths(t)
-  const csv = await get(`/cost-lines?invoice_id=${october}`, 'acme', { accept: 'text/csv' })
+  const csv = await get(`/lines?invoice_id=${october}`, 'acme', { accept: 'text/csv' })
   const focus = await get('/focus?period=2026-10-01')
   for (const { status, text } of [csv, focus]) {
     assert.equal(status, 200, text)

@@ -336,7 +336,7 @@ test('the balance shown is the latest of all snapshots', async t => {
   assert.deepEqual([body.data.month_to_date_balance, body.data.recorded_at], ['11.00', at(11)])
 })
 
-test('bad dates and filters are 422, unknown invoices 404, and invoices and balance are for a platform_admin alone', async t => {
+test('bad dates and filters are 422, unknown invoices 404, and everything is for operators alone', async t => {
   const bundle = await setup(t)
   const { call } = bundle
   for (const query of [
@@ -376,6 +376,9 @@ test('bad dates and filters are 422, unknown invoices 404, and invoices and bala
   const token = await bundle.tokens.tenant('acme')
   for (const [method, path] of [
     ['GET', '/balance'],
+    ['GET', '/cost-lines'],
+    ['GET', '/summary?period=2026-10-01'],
+    ['GET', '/focus?period=2026-10-01'],
     ['GET', '/invoices'],
     ['GET', `/invoices/${invoice.id}`],
     ['GET', `/invoices/${invoice.id}/file`],

@@ -14,6 +14,21 @@ const OPEN = `
   GET /api/v1/catalog/plans/{code}
   GET /api/v1/catalog/addons
   GET /api/v1/catalog/addons/{code}
+  GET /api/v1/costs/lines
+  GET /api/v1/costs/summary
+  GET /api/v1/costs/focus
+  GET /api/v1/sagas
+  GET /api/v1/sagas/{id}
+  GET /api/v1/webhooks
+  POST /api/v1/webhooks
+  GET /api/v1/webhooks/{id}
+  PATCH /api/v1/webhooks/{id}
+  DELETE /api/v1/webhooks/{id}
+  POST /api/v1/webhooks/{id}/rotate-secret
+  POST /api/v1/webhooks/{id}/test
+  GET /api/v1/webhooks/{id}/deliveries
+  GET /api/v1/webhooks/{id}/deliveries/{delivery_id}
+  POST /api/v1/webhooks/{id}/deliveries/{delivery_id}/replay
   GET /api/v1/deployments
   POST /api/v1/deployments
   GET /api/v1/deployments/{id}

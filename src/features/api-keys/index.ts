@@ -1,4 +1,4 @@
 // API keys: what other parts of the service may use.
-export { revokeKeysOf, tellKeys, toldUpTo } from './repository.ts'
+export { knowOthersThan, revokeKeysOf, tellKeys, tellKeysOfEqual, toldUpTo } from './repository.ts'
 export { apiKeyRoutes } from './routes.ts'
 export { apiKeyVerifier } from './verify-api-key.ts'

@@ -176,6 +176,35 @@ export async function tellKeys(
   await runStatement(executor, TELL, values)
 }
 
+/** A part of a statement: whether keys of the owner know of other roles than these, as far as they matter to keys. */
+export const knowOthersThan = (owner: TokenOwner, roles: string): string =>
+  `select exists (select from api_keys where ${ofOwner(owner)} and ${knowsOthers(roles)})`
+
+const knowsOthers = (roles: string) => `coalesce(owner_roles, roles) <> ${roles}
+  and ('${PLATFORM_ADMIN}' = any (coalesce(owner_roles, roles)) or not '${PLATFORM_ADMIN}' = any (${roles}))`
+
+const TELL_OF_EQUAL = {
+  name: 'api_keys_tell_of_equal',
+  text: `update api_keys set owner_tenant = $2, owner_roles = $4
+    where ${ofOwner({ userId: '$1', tenantId: '$2', platformTenantId: '$3' })} and ${knowsOthers('$4::text[]')}
+      and case when $5::timestamptz is null then '${PLATFORM_ADMIN}' = any (coalesce(owner_roles, roles))
+        else owner_token_at = $5 end`,
+}
+
+/**
+ * Of tokens of one second the one that is seen last counts; one that does not say when it was issued takes no more than
+ * platform_admin away, for nobody knows whether it is the newest. Neither gives that back.
+ */
+export async function tellKeysOfEqual(
+  executor: Executor,
+  { userId, tenantId, platformTenantId }: TokenOwner,
+  roles: readonly string[],
+  issuedAt: string | undefined,
+): Promise<void> {
+  const values = [userId, tenantId, platformTenantId, roles.map(storable), issuedAt ?? null]
+  await runStatement(executor, TELL_OF_EQUAL, values)
+}
+
 /** A newer token of the user's that another of its keys knows of. */
 export function newerToken(
   tx: Executor,

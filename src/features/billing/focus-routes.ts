@@ -1,4 +1,4 @@
-// /api/v1/billing/focus
+// /api/v1/billing/focus and, for tenants, /api/v1/costs/focus
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
 import { CSV, CsvBody, sendCsv } from '../../kernel/http/csv.ts'
@@ -9,43 +9,45 @@ import { countLineSets, listFocusLines } from './export-repository.ts'
 import { FOCUS_COLUMNS, type FocusLine, focusRow } from './focus-row.ts'
 import { monthOf } from './line-time.ts'
 import { AnyDayOfPeriod } from './schemas.ts'
+import { SIDES } from './sides.ts'
 
 export function focusRoutes({ db, platformTenantId }: BillingKernel): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get(
-      '/api/v1/billing/focus',
-      {
-        config: { guard: 'caller' },
-        schema: {
-          tags: ['Billing'],
-          operationId: 'exportFocus',
-          summary: 'Export a month as FOCUS',
-          description:
-            'All lines of the month in the columns of the FinOps Open Cost and Usage Specification 1.2, as a stream of CSV; docs/focus.md has the mapping. A tenant gets the lines that were its own.',
-          querystring: Query({ period: AnyDayOfPeriod }),
-          response: {
-            200: {
-              description: 'The rows, in the order of the invoices’ lines.',
-              content: { [CSV]: { schema: CsvBody } },
+    for (const side of SIDES) {
+      app.get(
+        side.focus,
+        {
+          config: side.config,
+          schema: {
+            tags: side.tags,
+            operationId: `export${side.own}Focus`,
+            summary: 'Export a month as FOCUS',
+            description: `All lines of the month in the columns of the FinOps Open Cost and Usage Specification 1.2, as a stream of CSV; docs/focus.md has the mapping. ${side.whose}`,
+            querystring: Query({ period: AnyDayOfPeriod }),
+            response: {
+              200: {
+                description: 'The rows, in the order of the invoices’ lines.',
+                content: { [CSV]: { schema: CsvBody } },
+              },
             },
           },
         },
-      },
-      async (request, reply) => {
-        const period = monthOf(request.query.period)
-        const scope = scopeOf(callerOf(request))
-        const lines = exportLines<FocusLine>({
-          version: () => countLineSets(db, { period }),
-          read: (after, limit) => listFocusLines(db, scope, period, after?.id ?? null, limit),
-        })
-        return sendCsv(
-          reply,
-          `focus-${period.slice(0, 7)}.csv`,
-          FOCUS_COLUMNS,
-          rowsOf(lines, platformTenantId),
-        )
-      },
-    )
+        async (request, reply) => {
+          const period = monthOf(request.query.period)
+          const scope = scopeOf(callerOf(request))
+          const lines = exportLines<FocusLine>({
+            version: () => countLineSets(db, { period }),
+            read: (after, limit) => listFocusLines(db, scope, period, after?.id ?? null, limit),
+          })
+          return sendCsv(
+            reply,
+            `focus-${period.slice(0, 7)}.csv`,
+            FOCUS_COLUMNS,
+            rowsOf(lines, platformTenantId),
+          )
+        },
+      )
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-// /api/v1/billing/cost-lines
+// /api/v1/billing/cost-lines and, for tenants, /api/v1/costs/lines
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
 import { CSV, CsvBody, prefersCsv, varyByAccept } from '../../kernel/http/csv.ts'
@@ -12,25 +12,27 @@ import { sendCostLines } from './cost-lines-csv.ts'
 import { monthOf } from './line-time.ts'
 import { listLines } from './list-lines.ts'
 import { AssignBody, CostLine, CostLinesQuery, IdParams } from './schemas.ts'
+import { SIDES, type Side } from './sides.ts'
 
 const config = { guard: 'operator' } as const
 const tags = ['Billing']
 const base = '/api/v1/billing/cost-lines'
 
+type App = Parameters<FastifyPluginAsyncTypebox>[0]
+
 export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
   const lines = cursorOf('cost_lines', ['date', 'uuid'])
 
-  return async app => {
+  const addList = (app: App, side: Side) => {
     app.get(
-      base,
+      side.lines,
       {
-        config: { guard: 'caller' },
+        config: side.config,
         schema: {
-          tags,
-          operationId: 'listCostLines',
+          tags: side.tags,
+          operationId: `list${side.own}CostLines`,
           summary: 'List the lines of the provider’s invoices',
-          description:
-            'In the order of months. `matched=false` lists those that are tied to nothing: no resource of their kind and name, or several. With `Accept: text/csv`: a download of all lines, or of as many as `limit` says. A tenant is shown the lines that were its own while they ran, whoever has the resource now, without `project_name` and `extra`, which are the operator’s.',
+          description: `In the order of months. \`matched=false\` lists those that are tied to nothing: no resource of their kind and name, or several. With \`Accept: text/csv\`: a download of all lines, or of as many as \`limit\` says. ${side.whose}`,
           querystring: CostLinesQuery,
           response: {
             200: {
@@ -58,6 +60,10 @@ export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
         )
       },
     )
+  }
+
+  return async app => {
+    for (const side of SIDES) addList(app, side)
 
     app.post(
       `${base}/:id/assign`,

@@ -1,4 +1,4 @@
-// /api/v1/billing/summary
+// /api/v1/billing/summary and, for tenants, /api/v1/costs/summary
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type TSchema, Type } from 'typebox'
 import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
@@ -6,6 +6,7 @@ import { Id, Nullable, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { monthOf } from './line-time.ts'
 import { AnyDayOfPeriod } from './schemas.ts'
+import { SIDES } from './sides.ts'
 import { SHOWN_GROUPS, summaryOf } from './summary.ts'
 import { sumLines } from './summary-repository.ts'
 
@@ -50,26 +51,27 @@ const Summary = Type.Object({
 
 export function summaryRoutes({ db }: Kernel): FastifyPluginAsyncTypebox {
   return async app => {
-    app.get(
-      '/api/v1/billing/summary',
-      {
-        config: { guard: 'caller' },
-        schema: {
-          tags: ['Billing'],
-          operationId: 'getBillingSummary',
-          summary: 'Add up a month',
-          description:
-            'What was charged in all, what is matched to nobody, and by kind, tenant, deployment and project. For a tenant: of the lines that were its own, whose projects are not shown.',
-          querystring: Query({ period: AnyDayOfPeriod }),
-          response: { 200: One(Summary) },
+    for (const side of SIDES) {
+      app.get(
+        side.summary,
+        {
+          config: side.config,
+          schema: {
+            tags: side.tags,
+            operationId: side.own ? 'getOwnCostSummary' : 'getBillingSummary',
+            summary: 'Add up a month',
+            description: `What was charged in all, what is matched to nobody, and by kind, tenant, deployment and project. ${side.whose}`,
+            querystring: Query({ period: AnyDayOfPeriod }),
+            response: { 200: One(Summary) },
+          },
         },
-      },
-      async request => {
-        const period = monthOf(request.query.period)
-        return {
-          data: { period, currencies: summaryOf(await sumLines(db, scopeOf(callerOf(request)), period)) },
-        }
-      },
-    )
+        async request => {
+          const period = monthOf(request.query.period)
+          return {
+            data: { period, currencies: summaryOf(await sumLines(db, scopeOf(callerOf(request)), period)) },
+          }
+        },
+      )
+    }
   }
 }

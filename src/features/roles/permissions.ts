@@ -6,8 +6,8 @@ import type { Caller } from '../../kernel/http/caller.ts'
 
 /** What callers of a tenant can have use of. A test compares both lists with the routes. */
 export const TENANT_PERMISSIONS = [
-  'billing:read',
   'catalog:read',
+  'costs:read',
   'deployments:read',
   'deployments:write',
   'inventory:read',
@@ -22,6 +22,7 @@ export const TENANT_PERMISSIONS = [
 /** What an operator alone has use of: a caller of the platform's tenant with such a role. */
 export const OPERATOR_PERMISSIONS = [
   'audit_log:read',
+  'billing:read',
   'billing:write',
   'catalog:write',
   'dead_letters:read',

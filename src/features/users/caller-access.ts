@@ -3,7 +3,7 @@
 // here has grown old. The look is also where a user's API keys hear of its newest token.
 import type { Access } from '../../kernel/http/access.ts'
 import { homeTenant, type Identity } from '../../kernel/http/caller.ts'
-import { tellKeys } from '../api-keys/index.ts'
+import { tellKeys, tellKeysOfEqual } from '../api-keys/index.ts'
 import { isRoleName } from '../roles/index.ts'
 import { lookUp } from './access-repository.ts'
 import { accessOf } from './access-rule.ts'
@@ -34,19 +34,27 @@ export function callerAccess(kernel: UsersKernel): CallerAccess {
   async function look(caller: Identity, entry: Omit<Remembered, 'access'>): Promise<Access> {
     const { platformTenantId } = kernel
     const tenantId = homeTenant(caller, platformTenantId)
-    const { keys_told_at, ...known } = await lookUp(kernel.db, {
+    const { keys_told_at, keys_know_others, ...known } = await lookUp(kernel.db, {
       userId: caller.sub,
       tenantId,
       tenants: tenantsOf(caller, platformTenantId),
       // What can be no role's name is registered nowhere, and the database would not take every text.
       roles: [...caller.roles, ...(caller.ownerRoles ?? [])].filter(isRoleName),
+      named: caller.roles,
       platformTenantId,
       now: new Date(entry.at).toISOString(),
     })
     entry.hasKeys = keys_told_at !== null
-    const { issuedAt } = entry
-    if (keys_told_at !== null && issuedAt !== undefined && keys_told_at < issuedAt) {
-      await tellKeys(kernel.db, { userId: caller.sub, tenantId, platformTenantId }, caller.roles, issuedAt)
+    // A key says nothing of its owner's roles.
+    if (keys_told_at !== null && caller.via !== 'api_key') {
+      const { issuedAt } = entry
+      const owner = { userId: caller.sub, tenantId, platformTenantId }
+      const isNewer = issuedAt !== undefined && keys_told_at < issuedAt
+      const tellIfNeeded = async () => {
+        if (isNewer) await tellKeys(kernel.db, owner, caller.roles, issuedAt)
+        else if (keys_know_others) await tellKeysOfEqual(kernel.db, owner, caller.roles, issuedAt)
+      }
+      await tellIfNeeded()
         // A database that only reads still answers readers. The next look tries again.
         .catch(error => kernel.log.warn({ err: error, sub: caller.sub }, 'API keys were not told of a token'))
     }
