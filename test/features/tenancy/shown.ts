@@ -1,0 +1,308 @@
+// What each caller is shown of the model's world: for every request of the comparison its status and its data, as the
+// answer must read once ids are symbols (compare.ts).
+
+import { usedSeconds } from './lines.ts'
+import { type Answer, allowedMoves, NOT_FOUND, sees, seesAll, turnedAway } from './rules.ts'
+import { NAMES, PLANS } from './step.ts'
+import {
+  type Caller,
+  type Deployment,
+  type Drift,
+  iso,
+  type Line,
+  type Project,
+  type ResourceEvent,
+  type Saga,
+  type Thing,
+  type World,
+} from './world.ts'
+
+export interface Look {
+  /** With symbols in the place of ids. */
+  path: string
+  /** A list is compared whatever its order. */
+  list: boolean
+  shown(caller: Caller): Answer & { data?: unknown }
+}
+
+export interface Shown extends Answer {
+  data?: unknown
+}
+
+export function looksAt(world: World): Look[] {
+  const look = (
+    path: string,
+    [guard, needed]: readonly ['caller' | 'operator', string],
+    data: (caller: Caller) => unknown,
+  ): Look => ({
+    path,
+    list: path.includes('?'),
+    shown(caller) {
+      const refused = turnedAway(world, caller, guard, needed)
+      if (refused) return refused
+      const found = data(caller)
+      return found === undefined ? NOT_FOUND : { status: 200, data: found }
+    },
+  })
+  const DEPLOYMENTS = ['caller', 'deployments:read'] as const
+  const INVENTORY = ['caller', 'inventory:read'] as const
+  const PROJECTS = ['caller', 'projects:read'] as const
+  const SAGAS = ['caller', 'sagas:read'] as const
+  const BILLING = ['caller', 'billing:read'] as const
+  const DRIFT = ['operator', 'drift:read'] as const
+  const known = world.things.filter(({ row }) => row !== null)
+  const seesThing = (caller: Caller, { row }: Thing) => sees(world, caller, row!.tenant)
+  const drifts = known.flatMap(thing => thing.drifts.map(drift => ({ thing, drift })))
+  const driftList = (status: string) => () =>
+    drifts.filter(({ drift }) => drift.status === status).map(({ thing, drift }) => driftRow(thing, drift))
+
+  return [
+    look('/deployments?limit=500', DEPLOYMENTS, caller =>
+      world.deployments.filter(({ tenant }) => sees(world, caller, tenant)).map(deploymentRow),
+    ),
+    look('/inventory?limit=500&include_deleted=true', INVENTORY, caller =>
+      known.filter(thing => seesThing(caller, thing)).map(resourceRow),
+    ),
+    look('/projects?limit=500', PROJECTS, caller =>
+      world.projects.filter(({ tenant }) => sees(world, caller, tenant)).map(projectRow),
+    ),
+    look('/sagas?limit=500', SAGAS, caller =>
+      world.sagas.filter(({ tenant }) => sees(world, caller, tenant)).map(sagaRow),
+    ),
+    look('/billing/cost-lines?limit=500', BILLING, caller =>
+      world.lines
+        .filter(({ tenant }) => sees(world, caller, tenant))
+        .map(line => lineRow(line, seesAll(world, caller))),
+    ),
+    look('/drift?limit=500', DRIFT, driftList('open')),
+    look('/drift?limit=500&status=accepted', DRIFT, driftList('accepted')),
+    look('/drift?limit=500&status=stale', DRIFT, driftList('stale')),
+
+    ...world.deployments.flatMap(deployment => {
+      const visible = (data: (caller: Caller) => unknown) => (caller: Caller) =>
+        sees(world, caller, deployment.tenant) ? data(caller) : undefined
+      const path = `/deployments/${deployment.id}`
+      return [
+        look(
+          path,
+          DEPLOYMENTS,
+          visible(caller => ({
+            ...deploymentRow(deployment),
+            allowed_transitions: allowedMoves(world, caller, deployment),
+            subscription: subscriptionOf(deployment),
+            events: moves(deployment),
+          })),
+        ),
+        look(
+          `${path}/events?limit=500`,
+          DEPLOYMENTS,
+          visible(() => moves(deployment)),
+        ),
+        look(
+          `${path}/usage`,
+          DEPLOYMENTS,
+          visible(() => usage(world, deployment)),
+        ),
+      ]
+    }),
+    ...known.flatMap(thing => {
+      const path = `/inventory/${thing.id}`
+      return [
+        look(path, INVENTORY, caller =>
+          seesThing(caller, thing)
+            ? {
+                ...resourceRow(thing),
+                events: eventsFor(world, caller, thing),
+                desired_state: desiredState(thing),
+                drift: thing.drifts
+                  .filter(({ status }) => status === 'open')
+                  .map(drift => driftRow(thing, drift)),
+              }
+            : undefined,
+        ),
+        look(`${path}/events?limit=500`, INVENTORY, caller => {
+          const events = eventsFor(world, caller, thing)
+          return seesThing(caller, thing) || events.length > 0 ? events : undefined
+        }),
+      ]
+    }),
+    ...world.projects.map(project =>
+      look(`/projects/${project.id}`, PROJECTS, caller =>
+        sees(world, caller, project.tenant) ? projectRow(project) : undefined,
+      ),
+    ),
+    ...world.sagas.map(saga =>
+      look(`/sagas/${saga.id}`, SAGAS, caller =>
+        sees(world, caller, saga.tenant) ? sagaRow(saga) : undefined,
+      ),
+    ),
+    ...drifts.map(({ thing, drift }) => look(`/drift/${drift.id}`, DRIFT, () => driftRow(thing, drift))),
+  ]
+}
+
+const deploymentRow = ({ id, tenant, slug, state, hold }: Deployment) => ({
+  id,
+  tenant_id: tenant,
+  slug,
+  display_name: slug,
+  region: 'nyc3',
+  state,
+  llm_mode: 'standard',
+  billing_action_suspended: hold !== null,
+  template_code: null,
+  template_version: null,
+})
+
+const moves = ({ id, events }: Deployment) =>
+  events.map(event => ({ deployment_id: id, reason: null, ...event }))
+
+export const priceOf = (plan: string): number => 1000 * (1 + PLANS.indexOf(plan as (typeof PLANS)[number]))
+
+function subscriptionOf({ id, slug, subscription }: Deployment) {
+  if (subscription === null) return null
+  const { plan, status } = subscription
+  const version = `V:${plan}`
+  return {
+    id: `U:${slug}`,
+    deployment_id: id,
+    plan_code: plan,
+    plan_version_id: version,
+    plan: { code: plan, name: plan },
+    plan_version: {
+      id: version,
+      version: 1,
+      base_price_cents: priceOf(plan),
+      currency: 'USD',
+      status: 'active',
+    },
+    status,
+    current_period_start: '2026-11-01',
+    current_period_end: '2026-11-30',
+    addons: [],
+  }
+}
+
+function usage(world: World, { id, tenant }: Deployment) {
+  const used = usedSeconds(world, id)
+  const live = (kind: string) =>
+    world.things.filter(
+      thing => thing.kind === kind && thing.row?.deployment === id && thing.row.deletedAt === null,
+    ).length
+  return {
+    deployment_id: id,
+    tenant_id: tenant,
+    kinds: ['droplet', 'volume']
+      .map(kind => ({ kind, used_seconds: used.get(kind) ?? 0, live: live(kind) }))
+      .filter(({ used_seconds, live }) => used_seconds > 0 || live > 0),
+  }
+}
+
+function resourceRow({ id, kind, provider_id, row }: Thing) {
+  const { name, tags, size, tenant, project, deployment, strikes, firstSeen, lastSeen, deletedAt } = row!
+  return {
+    id,
+    provider: 'digitalocean',
+    provider_id,
+    kind,
+    name,
+    region: 'nyc3',
+    status: kind === 'droplet' ? 'active' : null,
+    tenant_id: tenant,
+    project_id: project,
+    deployment_id: deployment,
+    tags,
+    attrs: { size_slug: size },
+    first_seen_at: iso(firstSeen),
+    last_seen_at: iso(lastSeen),
+    stale_strike_count: strikes,
+    deleted_at: deletedAt === null ? null : iso(deletedAt),
+  }
+}
+
+/** A tenant is shown its own times; of what was before it came, nothing. */
+function eventsFor(world: World, caller: Caller, { id, events }: Thing) {
+  const all = seesAll(world, caller)
+  return events
+    .filter(({ owner }) => all || owner === caller.tenant)
+    .map(({ kind, changes, actor, created_at, arrival }: ResourceEvent) => ({
+      kind,
+      resource_id: id,
+      changes: !all && arrival && changes ? withoutBefore(changes) : changes,
+      actor,
+      created_at,
+    }))
+}
+
+const withoutBefore = (changes: NonNullable<ResourceEvent['changes']>) =>
+  Object.fromEntries(Object.entries(changes).map(([field, { after }]) => [field, { before: null, after }]))
+
+const desiredState = ({ desired }: Thing) =>
+  desired && { spec: desired.spec, spec_version: desired.version, saga_id: null }
+
+function driftRow(thing: Thing, { id, field, desired, actual, status, resolved_by }: Drift) {
+  const { name, tenant, deletedAt } = thing.row!
+  return {
+    id,
+    resource_id: thing.id,
+    kind: thing.kind,
+    name,
+    provider_id: thing.provider_id,
+    tenant_id: tenant,
+    resource_deleted_at: deletedAt === null ? null : iso(deletedAt),
+    field,
+    desired,
+    actual,
+    status,
+    resolved_by,
+    ignore_rule_id: null,
+  }
+}
+
+const projectRow = ({ id, provider_id, isDefault, tenant, purpose }: Project) => ({
+  id,
+  provider: 'digitalocean',
+  provider_id,
+  name: provider_id,
+  description: null,
+  is_default: isDefault,
+  tenant_id: tenant,
+  purpose,
+})
+
+const sagaRow = ({ id, deployment, status }: Saga) => ({
+  id,
+  kind: 'deprovision_deployment',
+  status,
+  inputs: { deployment_id: deployment },
+})
+
+function lineRow(line: Line, operator: boolean) {
+  const { id, invoice, line_number, kind, name, amount, resource, tenant, deployment } = line
+  const taxed = name === NAMES[2]
+  return {
+    id,
+    invoice_id: invoice,
+    period: '2026-11-01',
+    line_number,
+    product: kind === 'droplet' ? 'Droplets' : 'Volumes',
+    group_description: null,
+    description: descriptionOf(line),
+    kind,
+    resource_id: resource,
+    deployment_id: deployment,
+    tenant_id: tenant,
+    matched_by: resource === null ? null : 'auto',
+    hours: '1',
+    amount,
+    amount_minor: Math.round(Number(amount) * 100),
+    currency: 'USD',
+    project_name: operator ? 'a project' : null,
+    category: 'iaas',
+    is_tax: taxed,
+    tax_flagged: taxed,
+    extra: {},
+  }
+}
+
+export const descriptionOf = ({ kind, name }: Pick<Line, 'kind' | 'name'>): string =>
+  kind === 'droplet' ? `${name} (s-1)` : `${name} (nyc3) 10GB`
