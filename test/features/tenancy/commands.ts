@@ -98,7 +98,15 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
   often(1, fc.record({ do: say('suspend'), caller: pick, on: fc.boolean() })),
 )
 
-export const history = fc.array(command, { minLength: 1, maxLength: 14, size: 'max' })
+export const history = fc.noBias(fc.array(command, { minLength: 1, maxLength: 16, size: 'max' }))
+
+/** What every history begins with: something of each tenant's, and something of nobody's. */
+export const PRELUDE: readonly Command[] = [
+  { do: 'make', kind: 'droplet', project: 1, name: 0, tags: [{ deployment: 0 }] },
+  { do: 'make', kind: 'droplet', project: 2, name: 1, tags: [{ deployment: 1 }] },
+  { do: 'make', kind: 'volume', project: 3, name: 2, tags: [{ deployment: 0 }] },
+  { do: 'sweep', projectsFirst: true, times: 1 },
+]
 
 /** One line, to be read by people. */
 export function inWords({ do: what, ...details }: Command): string {

@@ -176,7 +176,7 @@ export function close(drift: Drift, status: Drift['status'], by: string | null):
 }
 
 /** Drift of fields that are no longer desired is over. */
-export function desire(world: World, thing: Thing, spec: Record<string, unknown>): void {
+export function desire(thing: Thing, spec: Record<string, unknown>): void {
   const same = thing.desired !== null && isDeepStrictEqual(thing.desired.spec, spec)
   const version = (thing.desired?.version ?? 0) + (same ? 0 : 1)
   thing.desired = { spec, version, owner: thing.row!.tenant }

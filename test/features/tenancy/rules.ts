@@ -61,8 +61,9 @@ const BILLING: readonly State[] = ['past_due', 'suspended']
 export const isOperatorsMove = (from: State, to: State): boolean =>
   ON_MAIN.moves && (to === 'trial' || BILLING.includes(to) || (BILLING.includes(from) && to !== 'cancelled'))
 
+/** A tenant's own role never gives that. */
 export const mayOperate = (world: World, caller: Caller): boolean =>
-  permits(world, caller, 'deployments:operate')
+  seesAll(world, caller) && permits(world, caller, 'deployments:operate')
 
 export const isHeldBack = ({ hold }: Deployment, to: State): boolean =>
   ON_MAIN.moves && hold !== null && BILLING.includes(to)

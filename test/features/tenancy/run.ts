@@ -4,7 +4,7 @@
 // is asked for after the last step, when everything is. A history is as likely to end at one step as at another.
 import fc from 'fast-check'
 import type { Engine } from '../../../src/kernel/db/engine.ts'
-import { type Command, history, inWords } from './commands.ts'
+import { type Command, history, inWords, PRELUDE } from './commands.ts'
 import { expected, readable, same, summary } from './compare.ts'
 import { perform } from './perform.ts'
 import { openService, type Service } from './service.ts'
@@ -53,66 +53,85 @@ export async function compareHistories({
 async function live(service: Service, commands: readonly Command[], figures: Figures): Promise<void> {
   await service.reset()
   const world = firstWorld()
-  const told = new Map<string, string>()
   const done: string[] = []
   let symbols = await service.symbols()
-  const sensible = commands.length
-  for (const [index, command] of commands.entries()) {
-    const last = index === sensible - 1
-    if (makesSense(world, command)) {
-      done.push(inWords(command) + ('by' in command ? `, as ${nth(world.callers, command.by).name}` : ''))
-      const ids = new Map([...symbols].map(([id, symbol]) => [symbol, id]))
-      const reply = await perform(service, world, command, ids)
-      const answer = step(world, command)
-      count(figures.commands, command.do)
-      figures.steps++
-      if (answer) {
-        const body = reply!.text === '' ? null : JSON.parse(reply!.text)
-        const given = { status: reply!.status, ...(reply!.status >= 400 && { code: body.code }) }
-        count(figures.answers, `${command.do} ${answer.status} ${answer.code ?? ''}`.trim())
-        if (!same(given, answer)) throw difference(done, 'its answer', given, answer, reply!.text)
-      }
-      symbols = await service.symbols()
-      await observe(service, world, { symbols, told, everything: last, done, figures })
-    } else if (last) await observe(service, world, { symbols, told, everything: true, done, figures })
+  for (const command of PRELUDE) {
+    await perform(service, world, command, reversed(symbols))
+    step(world, command)
   }
+  symbols = await service.symbols()
+  /** What each caller was last to be shown. */
+  const told = new Map<string, string>()
+  news(world, told)
+  for (const command of commands) {
+    if (!makesSense(world, command)) continue
+    done.push(inWords(command) + ('by' in command ? `, as ${nth(world.callers, command.by).name}` : ''))
+    const reply = await perform(service, world, command, reversed(symbols))
+    const answer = step(world, command)
+    symbols = await service.symbols()
+    figures.steps++
+    count(figures.commands, command.do)
+    if (answer) {
+      count(figures.answers, `${command.do} ${answer.status} ${answer.code ?? ''}`.trim())
+      const { status, code } = summary(reply!.status, readable(reply!.text, symbols), false)
+      const given = code === undefined ? { status } : { status, code }
+      if (!same(given, answer)) throw difference(done, 'its answer', given, answer, reply!.text)
+    }
+    const questions = news(world, told)
+    await ask(
+      service,
+      questions.filter(({ changed, look }) => changed || look.list),
+      symbols,
+      done,
+      figures,
+    )
+  }
+  await ask(service, news(world, told), symbols, done, figures)
 }
 
-interface Observation {
-  symbols: Map<string, string>
-  /** What each caller was last to be shown. */
-  told: Map<string, string>
-  everything: boolean
-  done: readonly string[]
-  figures: Figures
+const reversed = (symbols: ReadonlyMap<string, string>): Map<string, string> =>
+  new Map([...symbols].map(([id, symbol]) => [symbol, id]))
+
+interface Question {
+  look: Look
+  caller: string
+  shown: Shown
+  /** It is not what the caller was to be shown before. */
+  changed: boolean
+}
+
+function news(world: World, told: Map<string, string>): Question[] {
+  return looksAt(world).flatMap(look =>
+    world.callers.map(caller => {
+      const shown = look.shown(caller)
+      const [key, text] = [`${caller.name} ${look.path}`, JSON.stringify(shown)]
+      const changed = told.get(key) !== text
+      told.set(key, text)
+      return { look, caller: caller.name, shown, changed }
+    }),
+  )
 }
 
 const AT_ONCE = 24
 
-async function observe(service: Service, world: World, observation: Observation): Promise<void> {
-  const { symbols, told, everything, done, figures } = observation
-  const ids = new Map([...symbols].map(([id, symbol]) => [symbol, id]))
-  const questions: { look: Look; caller: string; shown: Shown }[] = []
-  for (const look of looksAt(world))
-    for (const caller of world.callers) {
-      const shown = look.shown(caller)
-      const key = `${caller.name} ${look.path}`
-      const text = JSON.stringify(shown)
-      const news = told.get(key) !== text
-      told.set(key, text)
-      if (everything || news || !/\/[A-Z]:/.test(look.path))
-        questions.push({ look, caller: caller.name, shown })
-    }
-  const ask = async ({ look, caller, shown }: (typeof questions)[number]) => {
+async function ask(
+  service: Service,
+  questions: readonly Question[],
+  symbols: ReadonlyMap<string, string>,
+  done: readonly string[],
+  figures: Figures,
+): Promise<void> {
+  const ids = reversed(symbols)
+  const one = async ({ look, caller, shown }: Question) => {
     const path = look.path.replace(/[A-Z]:[^/?]+/, symbol => ids.get(symbol) ?? symbol)
     const { status, text } = await service.call(caller, 'GET', path)
     figures.requests++
-    const given = summary(status, readable(text, symbols), look.list)
-    const wanted = expected(shown, look.list)
+    const given = summary(status, readable(text, symbols), look.rows)
+    const wanted = expected(shown, look.rows)
     if (!same(given, wanted)) throw difference(done, `GET ${look.path} as ${caller}`, given, wanted, text)
   }
   for (let from = 0; from < questions.length; from += AT_ONCE)
-    await Promise.all(questions.slice(from, from + AT_ONCE).map(ask))
+    await Promise.all(questions.slice(from, from + AT_ONCE).map(one))
 }
 
 const count = (counts: Record<string, number>, name: string) => {

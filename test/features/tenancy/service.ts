@@ -23,7 +23,7 @@ import { SECRET, type TokenMaker, tokenMaker } from '../../support/tokens.ts'
 import { type Account, createAccount, type Kind } from './provider.ts'
 import { priceOf } from './shown.ts'
 import { PLANS } from './step.ts'
-import { CAST, type Caller, PROJECTS, ROLES, START } from './world.ts'
+import { CAST, type Caller, PLATFORM, PROJECTS, ROLES, START } from './world.ts'
 
 export interface Reply {
   status: number
@@ -57,7 +57,12 @@ const TEN_DAYS = 864_000
 
 export async function openService(engine: Engine): Promise<Service> {
   let now = START
-  const clock = { now: () => new Date(now), set: (at: number) => void (now = at) }
+  const clock = {
+    now: () => new Date(now),
+    set(at: number) {
+      now = at
+    },
+  }
   const account = createAccount()
   const provider = createProvider({
     baseUrl: 'http://provider.test',
@@ -109,7 +114,7 @@ export async function openService(engine: Engine): Promise<Service> {
     for (const [name, permissions] of Object.entries(ROLES))
       await made('POST', '/admin/roles', { name, permissions })
     for (const { sub, tenant } of CAST)
-      if (tenant) await made('POST', '/admin/users', { id: sub, tenant_id: tenant })
+      await made('POST', '/admin/users', { id: sub, tenant_id: tenant ?? PLATFORM })
     for (const code of PLANS) {
       await made('POST', '/catalog/plans', { code, name: code })
       const draft = { base_price_cents: priceOf(code), currency: 'USD', items: [] }

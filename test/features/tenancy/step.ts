@@ -47,7 +47,7 @@ export const NAMES = ['web', 'db', 'tax-api', 'queue', 'cache'] as const
 export const PLANS = ['small', 'large'] as const
 const PURPOSES = ['tenant', 'shared', 'unassigned', 'internal'] as const
 const MOST_DEPLOYMENTS = 4
-const MOST_THINGS = 5
+const MOST_THINGS = 6
 const MOST_KEYS = 3
 
 /** Which one a number means; undefined where there are none. */
@@ -211,7 +211,7 @@ function request(world: World, command: Asked, caller: Caller): Answer {
       if (refused) return refused
       const thing = nth(knownThings(world), command.thing)
       if (thing.row!.deletedAt !== null) return { status: 409, code: 'resource_gone' }
-      desire(world, thing, specOf(thing, command.spec))
+      desire(thing, specOf(thing, command.spec))
       return { status: 200 }
     }
     case 'accept drift': {
