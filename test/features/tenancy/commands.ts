@@ -22,6 +22,7 @@ export type Command =
   | { do: 'refresh'; thing: number }
   | { do: 'detect drift' }
   | { do: 'meter' }
+  | { do: 'next month' }
   | { do: 'ingest'; lines: { thing: number; hoursAgo: number }[] }
   // Requests.
   | { do: 'assign project'; by: number; project: number; tenant: number; purpose: number }
@@ -65,6 +66,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
   often(1, fc.record({ do: say('refresh'), thing: pick })),
   often(3, fc.record({ do: say('detect drift') })),
   often(2, fc.record({ do: say('meter') })),
+  often(1, fc.record({ do: say('next month') })),
   often(
     2,
     fc.record({

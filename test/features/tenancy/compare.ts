@@ -19,7 +19,15 @@ const TIMES = new Set([
   'end_at',
 ])
 const OF_RUNS = new Set(['id', 'kind', 'status', 'inputs'])
-const OF_USAGE = new Set(['deployment_id', 'tenant_id', 'kinds'])
+const OF_USAGE = new Set([
+  'deployment_id',
+  'tenant_id',
+  'period',
+  'plan_code',
+  'base_price_cents',
+  'total_cents',
+  'kinds',
+])
 const OF_KINDS = new Set(['kind', 'used_seconds', 'live'])
 
 export function readable(text: string, symbols: ReadonlyMap<string, string>): Json {
@@ -46,7 +54,14 @@ function tidy(value: Json): Json {
     if (event) return key !== 'id'
     return !TIMES.has(key) && !(project && key.endsWith('_at'))
   })
-  return Object.fromEntries(kept.map(([key, part]) => [key, tidy(part)]))
+  const tidied = Object.fromEntries(kept.map(([key, part]) => [key, tidy(part)]))
+  return only === OF_RUNS ? { ...tidied, in_full: tellsOfProvider(value) } : tidied
+}
+
+/** Whether a run shows what its steps wrote down. */
+function tellsOfProvider({ context, steps = [] }: { [key: string]: Json }): boolean {
+  const outputs = (steps as { output: Json }[]).map(({ output }) => output)
+  return Object.keys(context as object).length > 0 || outputs.some(output => output !== null)
 }
 
 /** The status, the code of a problem, and the data without an order that nobody promised. */

@@ -1,6 +1,6 @@
 // Money in the model: which resource a line of an invoice means and whose it was then, and how long resources lived for a
 // deployment.
-import type { Line, Row, Thing, World } from './world.ts'
+import type { Line, Month, Row, Thing, World } from './world.ts'
 
 interface Asked {
   kind: Thing['kind']
@@ -52,16 +52,17 @@ function indexThen<T extends { at: number }>(
   return whose(list[0]!) === null && list.length > 1 ? 1 : 0
 }
 
-/** Seconds that resources of each kind lived for the deployment, in the hours that are metered. */
-export function usedSeconds(world: World, deployment: string): Map<string, number> {
+/** Seconds that resources of each kind lived for the deployment, in those hours of the month that are metered. */
+export function usedSeconds(world: World, deployment: string, { start, end }: Month): Map<string, number> {
   const used = new Map<string, number>()
   if (world.meteredUntil === null) return used
   for (const { kind, ties, lives } of world.things) {
     const points = [...new Set([...ties, ...lives].map(({ at }) => at))].sort((a, b) => a - b)
-    for (const [index, from] of points.entries()) {
-      const to = Math.min(points[index + 1] ?? Number.POSITIVE_INFINITY, world.meteredUntil)
-      const tied = ties.findLast(({ at }) => at <= from)?.deployment === deployment
-      const alive = lives.findLast(({ at }) => at <= from)?.alive === true
+    for (const [index, point] of points.entries()) {
+      const from = Math.max(point, start)
+      const to = Math.min(points[index + 1] ?? Number.POSITIVE_INFINITY, world.meteredUntil, end)
+      const tied = ties.findLast(({ at }) => at <= point)?.deployment === deployment
+      const alive = lives.findLast(({ at }) => at <= point)?.alive === true
       if (tied && alive && to > from) used.set(kind, (used.get(kind) ?? 0) + (to - from) / 1000)
     }
   }

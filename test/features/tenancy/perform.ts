@@ -2,7 +2,7 @@
 import type { Command } from './commands.ts'
 import type { Reply, Service } from './service.ts'
 import { descriptionOf } from './shown.ts'
-import { assignment, knownThings, NAMES, nth, openDrifts, passes, planOf, specOf, wordsOf } from './step.ts'
+import { assignment, knownThings, laterBy, NAMES, nth, openDrifts, planOf, specOf, wordsOf } from './step.ts'
 import { GRANTS, iso, PROJECTS, ROLES, TENANTS, type Thing, type World } from './world.ts'
 
 const HOUR = 3_600_000
@@ -21,7 +21,8 @@ export async function perform(
   const words = (tags: Parameters<typeof wordsOf>[1]) => wordsOf(world, tags).map(tag => withIds(tag, ids))
   const as = (by: number) => nth(world.callers, by)
   const deployment = (index: number) => nth(world.deployments, index)
-  if (command.do !== 'sweep') service.clock.set(world.now + passes(command))
+  const now = laterBy(world, command)
+  if (command.do !== 'sweep') service.clock.set(now)
 
   switch (command.do) {
     case 'make': {
@@ -81,13 +82,15 @@ export async function perform(
     case 'detect drift':
       await service.detectDrift()
       return
+    case 'next month':
+      return
     case 'meter':
       await service.meter()
       return
     case 'ingest': {
       const lines = command.lines.map(({ thing: index, hoursAgo }, place) => {
         const { kind, row, real } = thing(index)
-        const until = world.now + passes(command) - hoursAgo * HOUR
+        const until = now - hoursAgo * HOUR
         const description = descriptionOf({ kind, name: row?.name ?? real.name })
         const product = kind === 'droplet' ? 'Droplets' : 'Volumes'
         return [

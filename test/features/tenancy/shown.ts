@@ -10,6 +10,9 @@ import {
   type Drift,
   iso,
   type Line,
+  type Month,
+  monthOf,
+  monthsOf,
   ON_MAIN,
   type Project,
   type ResourceEvent,
@@ -71,7 +74,9 @@ export function looksAt(world: World): Look[] {
       world.projects.filter(({ tenant }) => sees(world, caller, tenant)).map(projectRow),
     ),
     look('/sagas?limit=500', SAGAS, caller =>
-      world.sagas.filter(({ tenant }) => sees(world, caller, tenant)).map(sagaRow),
+      world.sagas
+        .filter(({ tenant }) => sees(world, caller, tenant))
+        .map(saga => sagaRow(saga, seesAll(world, caller))),
     ),
     look('/billing/cost-lines?limit=500', BILLING, caller =>
       world.lines
@@ -102,10 +107,12 @@ export function looksAt(world: World): Look[] {
           DEPLOYMENTS,
           visible(() => moves(deployment)),
         ),
-        look(
-          `${path}/usage`,
-          DEPLOYMENTS,
-          visible(() => usage(world, deployment)),
+        ...monthsOf(world).map(month =>
+          look(
+            `${path}/usage?period=${month.period}`,
+            DEPLOYMENTS,
+            visible(() => usage(world, deployment, month)),
+          ),
         ),
       ]
     }),
@@ -137,7 +144,7 @@ export function looksAt(world: World): Look[] {
     ),
     ...world.sagas.map(saga =>
       look(`/sagas/${saga.id}`, SAGAS, caller =>
-        sees(world, caller, saga.tenant) ? sagaRow(saga) : undefined,
+        sees(world, caller, saga.tenant) ? sagaRow(saga, seesAll(world, caller)) : undefined,
       ),
     ),
     ...drifts.map(({ thing, drift }) => look(`/drift/${drift.id}`, DRIFT, () => driftRow(thing, drift))),
@@ -164,7 +171,8 @@ export const priceOf = (plan: string): number => 1000 * (1 + PLANS.indexOf(plan 
 
 function subscriptionOf({ id, slug, subscription }: Deployment) {
   if (subscription === null) return null
-  const { plan, status } = subscription
+  const { plan, status, since } = subscription
+  const { start, end } = monthOf(since)
   const version = `V:${plan}`
   return {
     id: `U:${slug}`,
@@ -180,24 +188,35 @@ function subscriptionOf({ id, slug, subscription }: Deployment) {
       status: 'active',
     },
     status,
-    current_period_start: '2026-11-01',
-    current_period_end: '2026-11-30',
+    current_period_start: iso(start).slice(0, 10),
+    current_period_end: iso(end - 1).slice(0, 10),
     addons: [],
   }
 }
 
-function usage(world: World, { id, tenant }: Deployment) {
-  const used = usedSeconds(world, id)
-  const live = (kind: string) =>
+/** A month is priced by what held last within it. */
+function usage(world: World, { id, tenant, terms }: Deployment, month: Month) {
+  const used = usedSeconds(world, id, month)
+  const over = month.end <= world.now
+  const living = (kind: string) =>
     world.things.filter(
       thing => thing.kind === kind && thing.row?.deployment === id && thing.row.deletedAt === null,
     ).length
+  const last = Math.min(month.end - 1, world.now)
+  const agreed = terms.findLast(
+    ({ from, to }) => from <= last && (to === null || to > Math.max(from, month.start)),
+  )
+  const price = agreed ? priceOf(agreed.plan) : 0
   return {
     deployment_id: id,
     tenant_id: tenant,
+    period: month.period,
+    plan_code: agreed?.plan ?? null,
+    base_price_cents: price,
+    total_cents: price,
     kinds: ['droplet', 'volume']
-      .map(kind => ({ kind, used_seconds: used.get(kind) ?? 0, live: live(kind) }))
-      .filter(({ used_seconds, live }) => used_seconds > 0 || live > 0),
+      .map(kind => ({ kind, used_seconds: used.get(kind) ?? 0, live: over ? null : living(kind) }))
+      .filter(({ used_seconds, live }) => used_seconds > 0 || (live ?? 0) > 0),
   }
 }
 
@@ -273,11 +292,13 @@ const projectRow = ({ id, provider_id, isDefault, tenant, purpose }: Project) =>
   purpose,
 })
 
-const sagaRow = ({ id, deployment, status }: Saga) => ({
+const sagaRow = ({ id, deployment, status }: Saga, operator: boolean) => ({
   id,
   kind: 'deprovision_deployment',
   status,
   inputs: { deployment_id: deployment },
+  /** What happened at the provider is the operator's to read. */
+  in_full: operator,
 })
 
 function lineRow(line: Line, operator: boolean) {

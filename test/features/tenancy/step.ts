@@ -31,6 +31,8 @@ import {
   type Deployment,
   type Drift,
   GRANTS,
+  monthOf,
+  monthsOf,
   newDeployment,
   ON_MAIN,
   PROJECTS,
@@ -49,6 +51,7 @@ const PURPOSES = ['tenant', 'shared', 'unassigned', 'internal'] as const
 const MOST_DEPLOYMENTS = 4
 const MOST_THINGS = 6
 const MOST_KEYS = 3
+const MOST_MONTHS = 3
 
 /** Which one a number means; undefined where there are none. */
 export const nth = <T>(list: readonly T[], index: number): T => list[index % list.length]!
@@ -102,6 +105,8 @@ export function makesSense(world: World, command: Command): boolean {
       return openDrifts(world).length > 0
     case 'create deployment':
       return world.deployments.length < MOST_DEPLOYMENTS
+    case 'next month':
+      return monthsOf(world).length < MOST_MONTHS
     case 'make key':
       return world.callers.filter(({ via }) => via === 'key').length < MOST_KEYS
     case 'suspend':
@@ -113,12 +118,15 @@ export function makesSense(world: World, command: Command): boolean {
 
 const nthThing = (world: World, index: number): Thing | undefined => world.things[index % world.things.length]
 
-/** How much later it is when the command is carried out. */
-export const passes = ({ do: what }: Command): number => (what.startsWith('sweep') ? HOUR : MINUTE)
+/** When the command is carried out. */
+export function laterBy({ now }: World, { do: what }: Command): number {
+  if (what === 'next month') return monthOf(now).end + HOUR
+  return now + (what.startsWith('sweep') ? HOUR : MINUTE)
+}
 
 /** Undefined: nobody asked, or the answer is not looked at. */
 export function step(world: World, command: Command): Answer | undefined {
-  if (command.do !== 'sweep') world.now += passes(command)
+  if (command.do !== 'sweep') world.now = laterBy(world, command)
   switch (command.do) {
     case 'make':
       return make(world, command)
@@ -168,6 +176,8 @@ export function step(world: World, command: Command): Answer | undefined {
     case 'meter':
       meter(world)
       return
+    case 'next month':
+      return
     case 'ingest':
       ingest(world, command.lines)
       return
@@ -204,7 +214,7 @@ function request(world: World, command: Asked, caller: Caller): Answer {
       if (!sees(world, caller, deployment.tenant)) return NOT_FOUND
       if (command.do === 'transition') return transition(world, deployment, command.to, caller)
       if (command.do === 'hold billing') return hold(deployment, command.on, caller)
-      return subscribe(deployment, planOf(command.plan), command.do === 'subscribe')
+      return subscribe(world, deployment, planOf(command.plan), command.do === 'subscribe')
     }
     case 'desire': {
       const refused = turnedAway(world, caller, 'operator', 'inventory:write')
@@ -294,6 +304,7 @@ function transition(world: World, deployment: Deployment, to: Deployment['state'
   deployment.events.push({ from_state: from, to_state: to, actor, actor_role, created_at })
   const follows = FOLLOWS[to]
   if (deployment.subscription && follows) deployment.subscription.status = follows
+  if (to === 'cancelled') endTerms(world, deployment)
   return { status: 200 }
 }
 
@@ -304,11 +315,12 @@ function hold(deployment: Deployment, on: boolean, { sub }: Caller): Answer {
 
 const isOver = ({ state }: Deployment): boolean => state === 'cancelled' || state === 'archived'
 
-function subscribe(deployment: Deployment, plan: string, anew: boolean): Answer {
+function subscribe(world: World, deployment: Deployment, plan: string, anew: boolean): Answer {
   const { subscription } = deployment
   if (!anew) {
     if (subscription === null) return { status: 409, code: 'not_subscribed' }
     if (subscription.status === 'cancelled') return { status: 422, code: 'validation_failed' }
+    if (subscription.plan !== plan) agree(world, deployment, plan)
     subscription.plan = plan
     return { status: 200 }
   }
@@ -317,8 +329,20 @@ function subscribe(deployment: Deployment, plan: string, anew: boolean): Answer 
   deployment.subscription = {
     plan,
     status: deployment.state === 'active' ? 'active' : (FOLLOWS[deployment.state] ?? 'active'),
+    since: world.now,
   }
+  agree(world, deployment, plan)
   return { status: 201 }
+}
+
+function agree(world: World, deployment: Deployment, plan: string): void {
+  endTerms(world, deployment)
+  deployment.terms.push({ plan, from: world.now, to: null })
+}
+
+function endTerms(world: World, { terms }: Deployment): void {
+  const last = terms.at(-1)
+  if (last) last.to ??= world.now
 }
 
 function accept({ thing, drift }: { thing: Thing; drift: Drift }, { sub }: Caller): Answer {

@@ -85,7 +85,9 @@ export interface Deployment {
   state: State
   /** Set while billing is to leave it alone. */
   hold: { by: string; reason: string | null } | null
-  subscription: { plan: string; status: 'active' | 'paused' | 'cancelled' } | null
+  subscription: { plan: string; status: 'active' | 'paused' | 'cancelled'; since: number } | null
+  /** What was agreed, and from when to when. */
+  terms: { plan: string; from: number; to: number | null }[]
   events: { from_state: State; to_state: State; actor: string; actor_role: string; created_at: string }[]
 }
 
@@ -229,5 +231,24 @@ export const newDeployment = (slug: string, tenant: string): Deployment => ({
   state: 'active',
   hold: null,
   subscription: null,
+  terms: [],
   events: [],
 })
+
+export interface Month {
+  period: string
+  start: number
+  end: number
+}
+
+export function monthOf(at: number): Month {
+  const [year, month] = [new Date(at).getUTCFullYear(), new Date(at).getUTCMonth()]
+  return { period: iso(at).slice(0, 7), start: Date.UTC(year, month, 1), end: Date.UTC(year, month + 1, 1) }
+}
+
+/** Every month from the first of the history to the running one. */
+export function monthsOf({ now }: World): Month[] {
+  const months = [monthOf(START)]
+  while (months.at(-1)!.end <= now) months.push(monthOf(months.at(-1)!.end))
+  return months
+}
