@@ -1,4 +1,5 @@
-// Writes docs/openapi.json from the code, or with --check says whether it is up to date.
+// Writes docs/openapi.json and the table of docs/permissions.md from the code, or with --check says whether they are up to
+// date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -8,8 +9,9 @@ import type { Context } from '../src/context.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { createMetrics } from '../src/kernel/metrics.ts'
 import { VERSION } from '../src/version.ts'
+import { withPermissionsTable } from './permissions-table.ts'
 
-const file = join(import.meta.dirname, '../docs/openapi.json')
+const docs = join(import.meta.dirname, '../docs')
 const secret = 'describing-the-api-needs-no-secret-at-all'
 const { config } = readConfig({
   NODE_ENV: 'test',
@@ -30,14 +32,21 @@ const context = {
 }
 const app = await buildApp(context as Context)
 await app.ready()
-const text = `${JSON.stringify(app.swagger(), null, 2)}\n`
+const description = app.swagger()
 await app.close()
 
-if (!process.argv.includes('--check')) {
-  writeFileSync(file, text)
-} else if (text !== readFileSync(file, 'utf8')) {
-  process.stderr.write(
-    'docs/openapi.json is not what the code says: run `npm run openapi` and commit the result.\n',
-  )
-  process.exit(1)
+const permissions = join(docs, 'permissions.md')
+const made: Record<string, string> = {
+  [join(docs, 'openapi.json')]: `${JSON.stringify(description, null, 2)}\n`,
+  [permissions]: withPermissionsTable(readFileSync(permissions, 'utf8'), description),
+}
+for (const [file, text] of Object.entries(made)) {
+  if (!process.argv.includes('--check')) {
+    writeFileSync(file, text)
+  } else if (text !== readFileSync(file, 'utf8')) {
+    process.stderr.write(
+      `${file} is not what the code says: run \`npm run openapi\` and commit the result.\n`,
+    )
+    process.exitCode = 1
+  }
 }

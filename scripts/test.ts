@@ -78,7 +78,9 @@ function run({ files, shared }: Step, live: boolean): Promise<{ code: number | n
   const isolation = shared ? ['--test-isolation=none'] : ['--test-concurrency=1']
   // Tests make much garbage that dies young; with a larger nursery the collector costs a fifth of what it does otherwise.
   // The embedded engine is compiled once and quickly: making it fast takes longer than a lane gains by it.
-  const args = ['--max-semi-space-size=64', '--liftoff-only', '--test', ...isolation, ...files]
+  // A test that waits for ever would otherwise take the whole run with it, and nobody would learn its name.
+  const limit = '--test-timeout=300000'
+  const args = [limit, '--max-semi-space-size=64', '--liftoff-only', '--test', ...isolation, ...files]
   const child = spawn(process.execPath, args, {
     env: { ...process.env, NODE_COMPILE_CACHE: 'node_modules/.cache/node-compile-cache' },
     stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],

@@ -14,16 +14,17 @@ import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
 import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
-import { meteringRoutes } from './features/metering/index.ts'
+import { meteringRoutes, refuseFinishedMonths } from './features/metering/index.ts'
 import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
-import { roleRoutes } from './features/roles/index.ts'
+import { permissionsOf, roleRoutes } from './features/roles/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { secretRoutes } from './features/secrets/index.ts'
 import { createSessions, sessionRoutes, sessionSealOf } from './features/session/index.ts'
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
-import { callerStandings, userRoutes } from './features/users/index.ts'
+import { callerAccess, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
+import { createIssuerKeys, fetchKeySet } from './integrations/issuer/index.ts'
 import { notFound } from './kernel/errors.ts'
 import { installActing } from './kernel/http/act-as-caller.ts'
 import type { Door } from './kernel/http/authenticate.ts'
@@ -43,7 +44,7 @@ import { sessionCookieName, sessionKeys } from './kernel/http/session-cookie.ts'
 import { bodyReader } from './kernel/http/strict-json.ts'
 import { answerUnreadable } from './kernel/http/unreadable.ts'
 import { validatorCompiler } from './kernel/http/validation.ts'
-import { tokenVerifier } from './kernel/http/verify-token.ts'
+import { type IssuerKeys, tokenVerifier } from './kernel/http/verify-token.ts'
 import { newId } from './kernel/ids.ts'
 
 const SLOWEST_REQUEST_MS = 30_000
@@ -64,15 +65,16 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const { config } = ctx
   const production = config.NODE_ENV === 'production'
   const apiKeys = apiKeyVerifier(ctx)
-  const standings = callerStandings(ctx)
-  const verifyToken = tokenVerifierOf(ctx)
+  const access = callerAccess(ctx)
+  const issuerKeys = issuerKeysOf(ctx)
+  const verifyToken = tokenVerifierOf(ctx, issuerKeys)
   const sessions = createSessions(ctx, sessionSealOf(config.SECRET_KEY), verifyToken)
   const door: Door = {
     verifyToken,
     verifyApiKey: apiKeys.verify,
     sessionCookie: sessionCookieName(production),
     verifySession: sessions.verify,
-    standing: standings.of,
+    accessOf: access.of,
     originAllowed: originRule(config.DEV_ORIGIN, config.ALLOWED_ORIGIN_DOMAIN),
   }
   const limits = rateLimits(door, {
@@ -144,12 +146,12 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
 
   const routes = [
     healthRoutes(ctx, ctx.version),
-    sessionRoutes(sessions, production),
+    sessionRoutes(sessions, permissionsOf, production),
     inventoryRoutes(ctx, resourceMembers),
     syncRunRoutes(ctx),
     projectRoutes(ctx),
     driftRoutes(ctx),
-    catalogRoutes(ctx),
+    catalogRoutes(ctx, refuseFinishedMonths(ctx)),
     deploymentRoutes(ctx),
     sagaRoutes(ctx, ctx.sagaKinds, provisioningProblems),
     provisioningRoutes(ctx),
@@ -162,22 +164,37 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     secretRoutes(ctx),
     storageBackendRoutes(ctx),
     auditLogRoutes(ctx),
-    roleRoutes(ctx, { isPromised: isRolePromised(ctx), changed: standings.forget }),
-    userRoutes(ctx, standings.forget),
-    invitationRoutes(ctx, standings.forget),
+    roleRoutes(ctx, { isPromised: isRolePromised(ctx), changed: access.forget }),
+    userRoutes(ctx, access.forget),
+    invitationRoutes(ctx, access.forget),
   ]
   // Added to the app itself instead of registered: none needs a scope of its own, and thirty scopes slow every start.
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()
   for (const add of routes) await add(typed, {})
   app.addHook('onClose', apiKeys.settled)
+  if (issuerKeys) {
+    app.addHook('onReady', async () => issuerKeys.prepare())
+    app.addHook('onClose', issuerKeys.close)
+  }
   return app
 }
 
-const tokenVerifierOf = ({ config, clock }: Context): Door['verifyToken'] =>
+function issuerKeysOf({ config, clock, log, metrics }: Context) {
+  const url = config.JWT_JWKS_URL
+  return url === undefined
+    ? undefined
+    : createIssuerKeys({ source: fetchKeySet({ url }), clock, log, metrics })
+}
+
+const tokenVerifierOf = (
+  { config, clock }: Context,
+  issuerKeys: IssuerKeys | undefined,
+): Door['verifyToken'] =>
   tokenVerifier({
     secrets: config.JWT_SECRET,
     issuer: config.JWT_ISSUER,
     audience: config.JWT_AUDIENCE,
+    issuerKeys,
     tenantClaim: config.JWT_TENANT_CLAIM,
     roleClaim: config.JWT_ROLE_CLAIM,
     clock,

@@ -21,6 +21,8 @@ interface Variable<T> {
   generated?: true
   /** Why production does not start without it, or how to mend that. */
   neededInProduction?: string
+  /** The variable that makes this one unneeded. */
+  neededUnless?: string
   /** An address that production calls by https: alone, and why. */
   httpsInProduction?: string
 }
@@ -80,13 +82,23 @@ export const variables = {
     check.text,
     'folder of the embedded database, the development secrets and local storage backends',
   ),
-  JWT_SECRET: generatedSecret(
-    check.secretList(check.SECRET_BYTES),
-    'shared with the issuer of tokens; several, comma-separated, during a rotation; each at least 32 bytes',
-    check.SECRET_BYTES,
+  JWT_SECRET: {
+    ...generatedSecret(
+      check.secretList(check.SECRET_BYTES),
+      'shared with the issuer of tokens, which signs with HS256, HS384 or HS512; several, comma-separated, during a rotation; each at least 32 bytes',
+      check.SECRET_BYTES,
+    ),
+    neededUnless: 'JWT_JWKS_URL',
+  },
+  JWT_ISSUER: optional(
+    check.text,
+    'compared with `iss` when set; with `JWT_JWKS_URL` the issuer whose keys those are',
   ),
-  JWT_ISSUER: optional(check.text, 'compared with `iss` when set'),
   JWT_AUDIENCE: optional(check.text, 'compared with `aud` when set'),
+  JWT_JWKS_URL: optional(
+    check.documentUrl,
+    'public keys (JWKS) of an issuer that signs with RS256, ES256 or EdDSA; needs `JWT_ISSUER` and `JWT_AUDIENCE`; in production https',
+  ),
   JWT_TENANT_CLAIM: withDefault('tenant_id', check.text, 'claim that names the tenant'),
   JWT_ROLE_CLAIM: withDefault(
     'role',
@@ -222,6 +234,7 @@ export function readConfig(environment: Environment, dotEnv: Environment = {}): 
 
   const production = values.NODE_ENV === 'production'
   if (production) problems.push(...productionProblems(variables, values, sources))
+  problems.push(...issuerProblems(values, production))
   const warnings: string[] = []
   for (const { name, likely, sure } of misspelt(environment, dotEnv)) {
     const ignored = sources[likely] === 'default' || sources[likely] === 'not set'
@@ -231,6 +244,8 @@ export function readConfig(environment: Environment, dotEnv: Environment = {}): 
   }
   if (problems.length > 0) throw new ConfigError(problems)
 
+  // The issuer has keys of its own, and there is no other: no secret is good.
+  if (production) values.JWT_SECRET ??= []
   const missing = names.filter(name => variables[name].generated && values[name] === undefined)
   if (missing.length > 0) {
     const secrets: Environment = { ...developmentSecrets(values.DATA_DIR as string) }
@@ -241,6 +256,22 @@ export function readConfig(environment: Environment, dotEnv: Environment = {}): 
   }
   // Every name was checked above, or has been given its fallback or generated value.
   return { config: values as Config, sources: sources as Record<VariableName, Source>, warnings }
+}
+
+/** What an issuer with keys of its own asks of the other variables. */
+function issuerProblems(values: Record<string, unknown>, production: boolean): string[] {
+  const { JWT_JWKS_URL: url } = values
+  if (url === undefined) return []
+  const problems = ['JWT_ISSUER', 'JWT_AUDIENCE']
+    .filter(name => values[name] === undefined)
+    .map(name => `${name} must be set with JWT_JWKS_URL: the keys may sign for others too`)
+  if (!production) return problems
+  // Not even on this machine: whoever answers there could make a platform_admin of anybody.
+  if (!String(url).startsWith('https:'))
+    problems.push('JWT_JWKS_URL must be https:// in production: its answer decides who is let in')
+  if (values.FINANCE_URL && !values.FINANCE_JWT_SECRET && !values.JWT_SECRET)
+    problems.push('FINANCE_JWT_SECRET must be set: there is no JWT_SECRET that could stand in for it')
+  return problems
 }
 
 /** Names that look like ours and are not. Kubernetes makes `<SERVICE>_PORT=tcp://…` by itself. */

@@ -11,6 +11,9 @@ const LONGEST_TEXT = 400
 /** Members that hold what the provider or a workflow says: any number of anything. */
 const OPEN_ENDED = new Set(['attrs', 'context', 'output', 'payload', 'as_of'])
 
+/** Members of the API's own description: it need not hold itself. */
+const SHOWN_EMPTY = new Set(['paths', 'components'])
+
 /** What is expected: a status, or the code of a problem. */
 export type Tell = (
   expected: number | string,
@@ -64,7 +67,7 @@ function trimmed(value: unknown, name = ''): unknown {
     return value.slice(0, most).map(item => trimmed(item))
   }
   if (typeof value !== 'object' || value === null) return value
-  const members = Object.entries(value)
+  const members = SHOWN_EMPTY.has(name) ? [] : Object.entries(value)
   const most = OPEN_ENDED.has(name) ? MOST_MEMBERS : members.length
   return Object.fromEntries(members.slice(0, most).map(([key, member]) => [key, trimmed(member, key)]))
 }

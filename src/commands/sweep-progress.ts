@@ -6,6 +6,7 @@ import { paint, print, table } from './terminal.ts'
 export interface SweptKind {
   sweep_id: string
   kind: string
+  started_at: string
   finished_at: string | null
   status: 'running' | 'complete' | 'partial' | 'failed'
   pages: number
@@ -24,15 +25,22 @@ const POLL_MS = 500
 /** Fourteen kinds and the projects. */
 const RUNS_OF_A_SWEEP = 15
 
-/** `sentAt`: when all jobs of the sweep had been sent. */
-export async function followSweep(client: ServiceClient, sweepId: string, sentAt: string): Promise<void> {
+/** The run of `resource_sync` that sent the sweep's jobs. Its id is the sweep's. */
+export interface SweepRequest {
+  id: string
+  requested_at: string
+  started_at: string
+}
+
+/** Whether everything was looked at after the sweep was asked for. */
+export async function followSweep(client: ServiceClient, sweep: SweepRequest): Promise<boolean> {
   const live = process.stdout.isTTY
   const started = Date.now()
   const told = new Set<string>()
   let drawn = 0
   for (;;) {
     const { data } = await client.get<{ data: SweptKind[] }>('/api/v1/inventory/sync-runs?limit=100')
-    const runs = runsOfSweep(data, sweepId, sentAt)
+    const runs = runsOfSweep(data, sweep)
     const ended = runs.filter(run => run.status !== 'running')
     if (live) {
       if (drawn > 0) process.stdout.write(`\u001b[${drawn}A\u001b[0J`)
@@ -45,24 +53,37 @@ export async function followSweep(client: ServiceClient, sweepId: string, sentAt
         print(lineOf(run))
       }
     }
-    if (ended.length === RUNS_OF_A_SWEEP) return conclude(ended)
+    if (ended.length === RUNS_OF_A_SWEEP) {
+      if (!lookedSince(ended, sweep)) return false
+      conclude(ended)
+      return true
+    }
     await new Promise(resolve => setTimeout(resolve, POLL_MS))
   }
 }
 
 /**
- * A kind that another sweep had in hand when this one was sent is not swept twice: then it is that sweep's run which
- * counts, for it ended after this one was asked for. The newest runs come first.
+ * A kind that another sweep had queued or running when this one sent its jobs is not swept twice: then it is that sweep's
+ * run which counts. It ended after this one had started to send. The newest runs come first.
  */
-export function runsOfSweep(newest: SweptKind[], sweepId: string, sentAt: string): SweptKind[] {
+export function runsOfSweep(
+  newest: SweptKind[],
+  { id, started_at }: Pick<SweepRequest, 'id' | 'started_at'>,
+): SweptKind[] {
   const byKind = new Map<string, SweptKind>()
   const counts = ({ sweep_id, finished_at }: SweptKind) =>
-    sweep_id === sweepId || finished_at === null || finished_at >= sentAt
+    sweep_id === id || finished_at === null || finished_at >= started_at
   for (const run of newest.filter(counts)) {
-    if (!byKind.has(run.kind) || run.sweep_id === sweepId) byKind.set(run.kind, run)
+    if (!byKind.has(run.kind) || run.sweep_id === id) byKind.set(run.kind, run)
   }
   return [...byKind.values()]
 }
+
+/** Whether all of them began after the sweep was asked for, so that they have seen what was there then. */
+export const lookedSince = (
+  runs: SweptKind[],
+  { requested_at }: Pick<SweepRequest, 'requested_at'>,
+): boolean => runs.every(({ started_at }) => started_at >= requested_at)
 
 function draw(runs: SweptKind[], elapsedMs: number): string {
   const rows = runs

@@ -8,6 +8,8 @@ interface Run {
   id: string
   task: string
   status: 'queued' | 'running' | 'completed' | 'failed' | 'skipped'
+  requested_at: string
+  started_at: string | null
   finished_at: string | null
   error: string | null
 }
@@ -77,8 +79,11 @@ async function runNow(client: ServiceClient, name: string, wait: boolean): Promi
       print(`${run.task}: ${paint(run.status === 'failed' ? 'red' : 'green', run.status)}`)
     shown = run.status
     // The sweep's task only sends its jobs; what they do is followed kind by kind.
-    if (run.status === 'completed' && run.task === 'resource_sync')
-      return followSweep(client, run.id, run.finished_at!)
+    if (run.status === 'completed' && run.task === 'resource_sync') {
+      if (await followSweep(client, { ...run, started_at: run.started_at! })) return
+      print('another sweep had begun with some of it before: sweeping again')
+      return runNow(client, name, wait)
+    }
     if (run.status === 'completed' || run.status === 'skipped') return
     if (run.status === 'failed')
       throw new CommandError(`${run.task} failed: ${run.error ?? 'no reason was recorded'}`)

@@ -55,7 +55,8 @@ export async function developmentToken(
   const jwt = new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).setSubject(sub).setIssuedAt()
   jwt
     .setExpirationTime(Math.floor(Date.now() / 1000 + hours * 3600))
-    .setIssuer(config.JWT_ISSUER ?? 'cloudops-development')
+    // With a JWKS the issuer is one whose keys nobody has here.
+    .setIssuer((config.JWT_JWKS_URL ? undefined : config.JWT_ISSUER) ?? 'cloudops-development')
   if (config.JWT_AUDIENCE) jwt.setAudience(config.JWT_AUDIENCE)
   return jwt.sign(Buffer.from(config.JWT_SECRET[0]!))
 }

@@ -45,4 +45,4 @@ export function actingText(): string {
 }
 
 /** Roles are whatever the issuer writes, and the database takes neither NUL nor half a character. */
-const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd')
+export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd')

@@ -1,6 +1,7 @@
 // What a single configuration value may look like. Each check returns the value or throws a `Mend`: what is
 // wrong, in words that say how to put it right. They know no variable's name.
 import { isIP } from 'node:net'
+import { addressIn, isLinkLocalAddress } from './net/addresses.ts'
 import { shortness } from './weak-secret.ts'
 
 export type Check<T> = (raw: string) => T
@@ -45,11 +46,20 @@ export function isPrivateOnItsWay(address: string): boolean {
   return protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
 }
 
-export const url: Check<string> = raw => {
+export const url: Check<string> = raw => parsedUrl(raw) && raw.replace(/\/+$/, '')
+
+/** The address of one document: a slash at its end may be part of it. */
+export const documentUrl: Check<string> = raw => {
+  const digits = addressIn(parsedUrl(raw))
+  if (digits !== undefined && isLinkLocalAddress(digits)) throw new Mend('points to a link-local address')
+  return raw
+}
+
+function parsedUrl(raw: string): URL {
   const parsed = URL.parse(raw)
   if (!parsed || !/^https?:$/.test(parsed.protocol)) throw new Mend('is not an http:// or https:// address')
   if (parsed.username || parsed.password) throw new Mend('holds a user name or password: take it out')
-  return raw.replace(/\/+$/, '')
+  return parsed
 }
 
 export const databaseUrl: Check<string> = raw => {

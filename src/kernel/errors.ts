@@ -57,3 +57,11 @@ export const unavailable = (message: string, cause?: unknown) =>
 
 /** A port that this process cannot have, in words for the person who starts it. */
 export class PortError extends Error {}
+
+/** What a failure of the network or the disk is called; its own words may name paths, or show a request. */
+export function failureCode(error: unknown): string {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    if ('code' in at && typeof at.code === 'string') return at.code
+  }
+  return error instanceof Error ? error.name : 'unknown'
+}

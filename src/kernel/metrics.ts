@@ -83,6 +83,12 @@ export function createMetrics() {
       labelNames: ['queue'],
       registers,
     }),
+    issuerKeyFetches: new Counter({
+      name: 'cloudops_issuer_key_fetches_total',
+      help: 'Requests of this process for the keys of the issuer of tokens, by outcome (fetched, failed).',
+      labelNames: ['outcome'],
+      registers,
+    }),
     poolConnections: new Gauge({
       name: 'cloudops_db_pool_connections',
       help: 'Connections of this process’s database pool by state (total, idle, waiting).',

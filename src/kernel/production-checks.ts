@@ -7,6 +7,7 @@ interface Rules {
   secret?: true
   minBytes?: number
   neededInProduction?: string
+  neededUnless?: string
   httpsInProduction?: string
 }
 
@@ -18,11 +19,10 @@ export function productionProblems(
   sources: Readonly<Record<string, string>>,
 ): string[] {
   const problems: string[] = []
-  for (const [name, { minBytes, neededInProduction: needed, httpsInProduction: why }] of Object.entries(
-    variables,
-  )) {
+  for (const [name, rules] of Object.entries(variables)) {
+    const { minBytes, neededInProduction: needed, neededUnless: other = '', httpsInProduction: why } = rules
     const value = values[name]
-    if (needed !== undefined && sources[name] === 'not set')
+    if (needed !== undefined && sources[name] === 'not set' && values[other] === undefined)
       problems.push(`${name} must be set in production: ${needed}`)
     if (minBytes !== undefined)
       for (const secret of [value ?? []].flat() as string[]) {

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { newKey } from '../../src/features/api-keys/key-format.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { eventually } from '../support/eventually.ts'
+import { deployment } from '../support/factories.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { aroundStatements } from '../support/statements.ts'
 
@@ -17,6 +18,7 @@ async function make({ call }: Bundle, user: string, token: string, body = {}) {
 }
 
 const aliceToken = ({ tokens }: Bundle) => tokens.tenant('acme', { sub: 'alice' })
+const seconds = (clock: Bundle['clock']) => Math.floor(clock.now().getTime() / 1000)
 const whoAmI = async ({ call }: Bundle, token: string) =>
   (await call('GET', '/api/v1/session', { token })).body.data
 
@@ -36,12 +38,9 @@ test('a key acts as its user, in the tenant and with the roles of the token it w
   const [ours, theirs] = [await addResource(bundle, 'acme'), await addResource(bundle, 'other')]
   const token = await tokens.tenant('acme', { sub: 'alice', role: ['member', 'billing'] })
   const { api_key } = await make(bundle, 'alice', token)
-  assert.deepEqual(await whoAmI(bundle, api_key), {
-    sub: 'alice',
-    tenant_id: 'acme',
-    roles: ['member', 'billing'],
-    expires_at: null,
-  })
+  const { kind, permissions, ...who } = await whoAmI(bundle, api_key)
+  assert.deepEqual(who, { sub: 'alice', tenant_id: 'acme', roles: ['member', 'billing'], expires_at: null })
+  assert.deepEqual([kind, permissions.includes('deployments:write')], ['member', true])
   const { status, body } = await call('GET', '/api/v1/inventory', { token: api_key })
   assert.equal(status, 200)
   assert.deepEqual(
@@ -119,6 +118,161 @@ test('a token that may do less than a key cannot rotate it into its hands', asyn
   const member = await tokens.tenant('acme', { sub: 'bob' })
   const refused = await call('POST', `${keysOf('bob')}/${billing.key_id}/rotate`, { token: member, body: {} })
   assert.equal(refused.status, 403)
+})
+
+/** Registers a role with these permissions. */
+async function register({ call }: Bundle, name: string, ...permissions: string[]) {
+  const { status, text } = await call('POST', '/api/v1/admin/roles', { body: { name, permissions } })
+  assert.equal(status, 201, text)
+}
+
+test('a key may no more than its owner’s newest token says, whichever token comes last', async t => {
+  const bundle = await setup(t)
+  const { call, clock, tokens } = bundle
+  const ada = { sub: 'ada', tenant_id: 'platform' }
+  const first = await tokens.admin(ada)
+  const [own, forAcme] = [
+    await make(bundle, 'ada', first),
+    await make(bundle, 'ada', first, { tenant_id: 'acme' }),
+  ]
+  const theirs = await deployment(bundle, 'acme')
+  const statuses = async (token: string) => [
+    (await call('GET', '/api/v1/admin/secrets', { token })).status,
+    (await call('GET', `/api/v1/deployments/${theirs.id}`, { token })).status,
+  ]
+  assert.deepEqual(await statuses(own.api_key), [200, 200])
+
+  clock.advance(5_000)
+  const lesser = await tokens.tenant('platform', { sub: 'ada' })
+  assert.equal((await call('GET', '/api/v1/session', { token: lesser })).status, 200)
+  for (const { api_key } of [own, forAcme])
+    assert.deepEqual(await statuses(api_key), [403, 404], 'as ada now')
+  const { roles, tenant_id, kind } = await whoAmI(bundle, forAcme.api_key)
+  assert.deepEqual([roles, tenant_id, kind], [['member'], 'platform', 'member'])
+
+  assert.deepEqual(await statuses(first), [200, 200], 'an older token is good until it expires')
+  const between = await tokens.admin({ ...ada, iat: seconds(clock) - 1 })
+  await call('GET', '/api/v1/session', { token: between })
+  assert.deepEqual(await statuses(own.api_key), [403, 404], 'but gives a key nothing back')
+  const late = await make(bundle, 'ada', first)
+  assert.deepEqual(await statuses(late.api_key), [403, 404], 'nor to a key that is made with it')
+
+  clock.advance(5_000)
+  const others = await tokens.tenant('acme', { sub: 'ada' })
+  await call('GET', '/api/v1/session', { token: others })
+  const again = await tokens.admin(ada)
+  await call('GET', '/api/v1/session', { token: again })
+  assert.deepEqual(
+    await statuses(own.api_key),
+    [200, 200],
+    'ada is a platform_admin again; another’s ada is not she',
+  )
+})
+
+test('a key loses what its owner’s newest token lacks, and gains nothing that it adds', async t => {
+  const bundle = await setup(t)
+  const { call, clock, tokens } = bundle
+  await register(bundle, 'looker', 'inventory:read', 'deployments:read')
+  await register(bundle, 'payer', 'billing:read', 'inventory:read', 'users:write')
+  const as = (...role: string[]) => tokens.tenant('platform', { sub: 'alice', role })
+  const statuses = async (token: string) => [
+    (await call('GET', '/api/v1/billing/balance', { token })).status,
+    (await call('GET', '/api/v1/deployments', { token })).status,
+    (await call('GET', '/api/v1/inventory', { token })).status,
+  ]
+  const both = await make(bundle, 'alice', await as('looker', 'payer'))
+  const payer = await make(bundle, 'alice', await as('payer'))
+  assert.deepEqual(await statuses(both.api_key), [200, 200, 200])
+  assert.deepEqual(await statuses(payer.api_key), [200, 403, 200])
+
+  clock.advance(5_000)
+  assert.deepEqual(await statuses(await as('looker')), [403, 200, 200])
+  assert.deepEqual(await statuses(both.api_key), [403, 200, 200])
+  assert.deepEqual(await statuses(payer.api_key), [403, 403, 200], 'what both permit')
+
+  clock.advance(5_000)
+  const theirs = await deployment(bundle, 'acme')
+  const seen = async () =>
+    (await call('GET', `/api/v1/deployments/${theirs.id}`, { token: both.api_key })).status
+  assert.equal(await seen(), 200)
+  await call('GET', '/api/v1/session', { token: await as('member') })
+  assert.equal(await seen(), 404, 'its owner is no operator any more')
+  clock.advance(5_000)
+  await call('GET', '/api/v1/session', { token: await as('looker', 'payer') })
+  assert.deepEqual(await statuses(both.api_key), [200, 200, 200])
+
+  await call('POST', '/api/v1/admin/users', { body: { id: 'alice', tenant_id: 'platform', role: 'payer' } })
+  assert.deepEqual(await statuses(both.api_key), [200, 403, 200], 'the role given here limits keys too')
+  await call('POST', '/api/v1/admin/users', { body: { id: 'bob', tenant_id: 'platform' } })
+  await call('PATCH', '/api/v1/admin/users/alice', { body: { status: 'suspended' } })
+  assert.deepEqual(await statuses(both.api_key), [403, 403, 403])
+  await call('DELETE', '/api/v1/admin/users/alice')
+  assert.deepEqual(await statuses(both.api_key), [401, 401, 401])
+})
+
+test('keys are told of a token once, users without keys cost nothing, and one in the same second is no newer', async t => {
+  const bundle = await setup(t)
+  const { call, clock, ctx, tokens } = bundle
+  const sent: string[] = []
+  aroundStatements(t, ctx.db, ({ name }, send) => {
+    if (['api_keys_tell', 'users_access'].includes(name)) sent.push(name)
+    return send()
+  })
+  const use = async (role: string, iat: number) =>
+    call('GET', '/api/v1/session', { token: await tokens.tenant('acme', { sub: 'alice', role, iat }) })
+  const start = seconds(clock)
+  for (const iat of [start - 3, start - 2, start - 1]) await use('member', iat)
+  assert.deepEqual(sent.splice(0), ['users_access'])
+
+  const { api_key } = await make(bundle, 'alice', await aliceToken(bundle))
+  clock.advance(5_000)
+  sent.length = 0
+  for (const iat of [start, start, start + 1, start + 1.5, start]) await use('member', iat)
+  assert.deepEqual(sent.splice(0), ['users_access', 'users_access', 'api_keys_tell'])
+  await register(bundle, 'idle')
+  await use('idle', start + 1)
+  assert.equal((await call('GET', '/api/v1/inventory', { token: api_key })).status, 200)
+  await use('idle', start + 2)
+  assert.equal((await call('GET', '/api/v1/inventory', { token: api_key })).status, 403)
+})
+
+test('a token that says not when it was issued tells keys nothing, and neither does a database that cannot write', async t => {
+  const bundle = await setup(t)
+  const { call, clock, ctx, tokens } = bundle
+  await register(bundle, 'idle')
+  const { api_key } = await make(bundle, 'alice', await aliceToken(bundle))
+  const claims = { sub: 'alice', tenant_id: 'acme', role: 'idle', exp: seconds(clock) + 3600 }
+  const use = async (token: string) => (await call('GET', '/api/v1/inventory', { token })).status
+  assert.deepEqual([await use(await tokens.raw(claims)), await use(api_key)], [403, 200])
+  clock.advance(5_000)
+  const mend = aroundStatements(t, ctx.db, ({ name }, send) =>
+    name === 'api_keys_tell' ? Promise.reject(new Error('read-only')) : send(),
+  )
+  const newer = await tokens.tenant('acme', { sub: 'alice', role: 'idle' })
+  assert.deepEqual([await use(newer), await use(api_key)], [403, 200])
+  assert.match(bundle.logged(), /API keys were not told of a token/)
+  mend()
+  clock.advance(5_000)
+  assert.deepEqual([await use(newer), await use(api_key)], [403, 403])
+})
+
+test('a key of the version before is its user’s too', async t => {
+  const bundle = await setup(t)
+  const { call, clock, ctx, tokens } = bundle
+  const [own, forAcme] = [
+    await make(bundle, 'ada', await tokens.admin()),
+    await make(bundle, 'ada', await tokens.admin(), { tenant_id: 'acme' }),
+  ]
+  await ctx.db
+    .updateTable('api_keys')
+    .set({ owner_tenant: null, owner_roles: null, owner_token_at: null })
+    .execute()
+  const use = async (token: string) => (await call('GET', '/api/v1/admin/secrets', { token })).status
+  assert.deepEqual([await use(own.api_key), await use(forAcme.api_key)], [200, 200])
+  clock.advance(5_000)
+  // A token that names neither a tenant nor platform_admin is refused, and yet it says what ada is now.
+  assert.equal(await use(await tokens.admin({ role: 'member' })), 403)
+  assert.deepEqual([await use(own.api_key), await use(forAcme.api_key)], [403, 403])
 })
 
 test('fifty altered keys are refused with 401, and those with a wrong checksum never reach the database', async t => {

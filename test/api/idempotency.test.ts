@@ -228,8 +228,15 @@ async function hurried(t: TestContext) {
   app.setErrorHandler(answer)
   app.decorateRequest('caller', undefined)
   app.addHook('onRequest', async request => {
-    const credential = { via: 'token', credentialId: 'jti-1', expiresAt: null } as const
-    request.caller = { sub: 'ada', tenantId: 'acme', roles: [], platformAdmin: false, ...credential }
+    const credential = { via: 'token', credentialId: 'jti-1', expiresAt: null, operator: false } as const
+    request.caller = {
+      sub: 'ada',
+      tenantId: 'acme',
+      roles: [],
+      platformAdmin: false,
+      limits: [],
+      ...credential,
+    }
   })
   installIdempotency(app, { db: ctx.db, seal: sealFor('a test', ['x'.repeat(32)]), waitMs: 30 })
   const workshop: Workshop = { made: [], work: () => {} }

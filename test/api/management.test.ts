@@ -56,6 +56,26 @@ test('/openapi.json describes the API, and /docs is a page that loads nothing fr
   for (const address of loaded) assert.equal(new URL(address, `${url}/docs/`).origin, url, address)
 })
 
+test('any caller reads the API’s description with a token, the same that the management listener serves', async t => {
+  const bundle = await setup(t)
+  const { call, tokens } = bundle
+  const { url } = await listen(t, bundle)
+  const open = await (await fetch(`${url}/openapi.json`)).json()
+  const role = { name: 'nothing', permissions: [] }
+  assert.equal((await call('POST', '/api/v1/admin/roles', { body: role })).status, 201)
+  for (const token of [
+    await tokens.admin(),
+    await tokens.tenant('acme'),
+    await tokens.tenant('acme', { role: 'nothing' }),
+  ]) {
+    const { status, headers, body } = await call('GET', '/api/v1/openapi.json', { token })
+    assert.equal(status, 200)
+    assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')
+    assert.deepEqual(body, open)
+  }
+  assert.equal((await call('GET', '/api/v1/openapi.json', { token: null })).status, 401)
+})
+
 test('the reference page can call the API from its own origin, with a token', async t => {
   const bundle = await setup(t)
   const { url } = await listen(t, bundle)

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
+import { readAmount } from '../../src/features/billing/provider-amount.ts'
+import { isDoubtfulTax, isTax } from '../../src/features/billing/tax-split.ts'
 import { csv, row } from '../features/billing/file.ts'
 import { costLines, haveInvoice, haveResource, ingest } from '../support/billing.ts'
 import { deployment, plan } from '../support/factories.ts'
+import * as books from '../support/invoices.ts'
 import { meter, tied } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
@@ -17,14 +21,17 @@ const subscribe = async ({ call }: Bundle, id: string, plan_code: string) => {
   assert.equal(status, 201, text)
 }
 
-const usd = (amount: string, amount_minor = Math.round(Number(amount) * 100)) => ({
+const usd = (amount: string, amount_minor = Math.round(Number(amount) * 100), more: object = {}) => ({
   currency: 'USD',
   amount,
   amount_minor,
+  tax_minor: 0,
+  flagged_lines: 0,
+  ...more,
 })
 const charged = (amount_minor: number, currency = 'USD') => ({ currency, amount_minor })
 
-test('margins: what a deployment and a tenant are charged, what the provider’s lines cost without taxes, and the rest', async t => {
+test('margins: what a deployment and a tenant are charged, what the provider’s lines cost, and the rest', async t => {
   const bundle = await setup(t)
   const { clock, call } = bundle
   clock.set('2026-10-31T10:00:00Z')
@@ -43,18 +50,21 @@ test('margins: what a deployment and a tenant are charged, what the provider’s
   await haveResource(bundle, { name: 'shop', deployment: shop.id, tenant: 'acme' })
   await haveResource(bundle, { name: 'blog', deployment: blog.id, tenant: 'acme' })
   await haveResource(bundle, { name: 'wiki', deployment: wiki.id, tenant: 'globex' })
+  await haveResource(bundle, { name: 'taxi', deployment: wiki.id, tenant: 'globex' })
   await haveResource(bundle, { name: 'late', deployment: late.id, tenant: 'initech' })
   const lines = [
     row({ description: 'shop (x)', USD: '$3.005' }),
     row({ description: 'shop (x)', USD: '$1.00' }),
     row({ description: 'blog (x)', USD: '$2.50' }),
     row({ description: 'wiki (x)', USD: '$4.00' }),
+    // Tax by the rule of the split, a droplet by its product.
+    row({ description: 'taxi (x)', USD: '$0.60' }),
     row({ description: 'late (x)', USD: '$1.50' }),
     row({ description: 'nobody (x)', USD: '$5.25' }),
     row({ description: 'initrode (x)', USD: '$0.75' }),
     row({ product: 'Taxes', description: 'STATE SALES TAX (6.25%)', USD: '$9.99' }),
   ]
-  const invoice = await haveInvoice(bundle, { amount: '27.995' })
+  const invoice = await haveInvoice(bundle, { amount: '28.595' })
   assert.equal(await ingest(bundle, invoice, csv(lines)), 'ingested')
   const line = (await costLines(bundle, 'matched=false')).find(other =>
     other.description.startsWith('initrode'),
@@ -90,8 +100,8 @@ test('margins: what a deployment and a tenant are charged, what the provider’s
       slug: wiki.slug,
       deployments: 1,
       charged: [charged(0)],
-      costs: [usd('4.00')],
-      margin: { currency: 'USD', amount_minor: -400, percent: null },
+      costs: [usd('4.60', 460, { tax_minor: 60, flagged_lines: 1 })],
+      margin: { currency: 'USD', amount_minor: -460, percent: null },
     },
     {
       tenant_id: 'initech',
@@ -104,11 +114,13 @@ test('margins: what a deployment and a tenant are charged, what the provider’s
       margin: { currency: 'USD', amount_minor: -150, percent: null },
     },
   ]
-  const whole = { data: rows, next_cursor: null, period: '2026-10', unassigned: [usd('6.00')] }
+  const taxes = { tax_minor: 999 }
+  const unassigned = [usd('15.99', 1599, taxes)]
+  const whole = { data: rows, next_cursor: null, period: '2026-10', unassigned }
   assert.deepEqual(await margins(bundle, 'period=2026-10'), whole)
 
   const first = await margins(bundle, 'period=2026-10&limit=2')
-  assert.deepEqual([first.data, first.unassigned], [rows.slice(0, 2), [usd('6.00')]])
+  assert.deepEqual([first.data, first.unassigned], [rows.slice(0, 2), unassigned])
   const second = await margins(bundle, `period=2026-10&limit=2&cursor=${first.next_cursor}`)
   assert.deepEqual([second.data, second.next_cursor, second.unassigned], [rows.slice(2), null, null])
   const one = await margins(bundle, `period=2026-10&deployment_id=${wiki.id}`)
@@ -138,7 +150,7 @@ test('margins: what a deployment and a tenant are charged, what the provider’s
     },
   ]
   const byTenant = await margins(bundle, 'period=2026-10&by=tenant')
-  assert.deepEqual(byTenant, { ...whole, data: tenants, unassigned: [usd('5.25')] })
+  assert.deepEqual(byTenant, { ...whole, data: tenants, unassigned: [usd('15.24', 1524, taxes)] })
   const pages = await margins(bundle, 'period=2026-10&by=tenant&limit=1')
   const further = await margins(bundle, `period=2026-10&by=tenant&limit=1&cursor=${pages.next_cursor}`)
   assert.deepEqual([...pages.data, ...further.data], tenants.slice(0, 2))
@@ -167,4 +179,146 @@ test('margins are for a platform_admin, of months that have begun, and a deploym
     period: '2026-11',
     unassigned: [],
   })
+})
+
+interface Summed {
+  currency: string
+  amount: string
+  amount_minor: number
+}
+
+/** Decimals as whole numbers of their last place. */
+const PLACES = 6
+const exact = (amount: string): bigint => {
+  const [whole = '', fraction = ''] = amount.split('.')
+  return BigInt(whole + fraction.padEnd(PLACES, '0'))
+}
+
+/** By currency, what a list of costs or lines comes to: exactly, and in minor units. */
+function added(parts: readonly Summed[]): Record<string, [bigint, bigint]> {
+  const sums: Record<string, [bigint, bigint]> = {}
+  for (const { currency, amount, amount_minor } of parts) {
+    const [all, minor] = sums[currency] ?? [0n, 0n]
+    sums[currency] = [all + exact(amount), minor + BigInt(amount_minor)]
+  }
+  return sums
+}
+
+test('whatever the lines of a month are, every one is in one deployment, tenant or unassigned, and all sums are the invoices’', async t => {
+  const bundle = await setup(t)
+  const { call } = bundle
+  const owners = [
+    await deployment(bundle, 'acme'),
+    await deployment(bundle, 'acme'),
+    await deployment(bundle, 'globex'),
+  ].map(({ id, tenant_id }): { id: string; tenant_id: string } => ({ id, tenant_id }))
+  const tenants = ['acme', 'globex', 'initech', 'initrode']
+  // Refunds, taxes by product or by name alone, fractions of a cent, lines whose tenant is not their deployment's.
+  const line = fc.record({
+    sign: fc.constantFrom('', '-'),
+    whole: fc.oneof(fc.nat(99), fc.nat(10 ** 10)),
+    fraction: fc.stringMatching(/^\d{0,6}$/),
+    words: fc.constantFrom(
+      ['Droplets', 'web (x)'],
+      ['Droplets', 'taxi-api (x)'],
+      ['Taxes', 'STATE SALES TAX (6.25%)'],
+      ['Taxes', 'levy'],
+      ['Credits', 'refund of gst'],
+    ),
+    kind: fc.constantFrom('droplet', 'tax', 'credit'),
+    project_name: fc.constantFrom(null, 'acme', 'default'),
+    deployment: fc.option(fc.nat(owners.length - 1)),
+    tenant_id: fc.option(fc.constantFrom(...tenants)),
+    matched_by: fc.constantFrom(null, 'auto' as const, 'hand' as const),
+  })
+  const book = fc.array(
+    fc.record({
+      currency: fc.constantFrom('USD', 'EUR', 'JPY'),
+      lines: fc.array(line, { maxLength: 12 }),
+    }),
+    { minLength: 1, maxLength: 3 },
+  )
+  const all = async (query: string): Promise<{ data: { costs: Summed[] }[]; unassigned: Summed[] }> => {
+    const first = await margins(bundle, `${query}&limit=2`)
+    const pages = [first]
+    while (pages.at(-1).next_cursor !== null)
+      pages.push(await margins(bundle, `${query}&limit=2&cursor=${pages.at(-1).next_cursor}`))
+    return { data: pages.flatMap(page => page.data), unassigned: first.unassigned }
+  }
+  let month = 0
+  await fc.assert(
+    fc.asyncProperty(book, async invoices => {
+      // A month of its own for each book.
+      const period = new Date(Date.UTC(2000, month++, 1)).toISOString().slice(0, 10)
+      const lines: (books.Line & Summed)[] = []
+      for (const { currency, lines: drawn } of invoices) {
+        const rows = drawn.map(({ sign, whole, fraction, words, deployment: owner, ...rest }) => {
+          const [product, description] = words as [string, string]
+          const read = readAmount(`${sign}${whole}${fraction && `.${fraction}`}`, currency === 'JPY' ? 0 : 2)!
+          return {
+            ...rest,
+            product,
+            description,
+            currency,
+            amount: read.amount,
+            amount_minor: read.minor,
+            is_tax: isTax(description),
+            tax_flagged: isDoubtfulTax(description, product),
+            deployment_id: owner === null ? null : owners[owner]!.id,
+          }
+        })
+        await books.haveInvoice(bundle, rows, { currency, period })
+        lines.push(...rows)
+      }
+      const whole = added(lines)
+      const query = `period=${period.slice(0, 7)}`
+
+      const byDeployment = await all(query)
+      const costs = byDeployment.data.map(row => row.costs)
+      assert.deepEqual(added([...costs.flat(), ...byDeployment.unassigned]), whole, 'deployments')
+      for (const [index, { id }] of owners.entries())
+        assert.deepEqual(added(costs[index]!), added(lines.filter(each => each.deployment_id === id)))
+
+      const byTenant = await all(`${query}&by=tenant`)
+      assert.deepEqual(
+        added([...byTenant.data.flatMap(row => row.costs), ...byTenant.unassigned]),
+        whole,
+        'tenants',
+      )
+      for (const { tenant_id, costs } of byTenant.data as { tenant_id: string; costs: Summed[] }[]) {
+        const its = await margins(bundle, `${query}&tenant_id=${tenant_id}`)
+        assert.deepEqual(
+          added([...its.data.flatMap((row: { costs: Summed[] }) => row.costs), ...its.unassigned]),
+          added(costs),
+        )
+      }
+
+      const flagged = lines.filter(each => each.tax_flagged)
+      const parts = [...costs.flat(), ...byDeployment.unassigned] as (Summed & {
+        flagged_lines: number
+        tax_minor: number
+      })[]
+      assert.equal(
+        parts.reduce((sum, part) => sum + part.flagged_lines, 0),
+        flagged.length,
+      )
+      assert.equal(
+        parts.reduce((sum, part) => sum + BigInt(part.tax_minor), 0n),
+        lines.reduce((sum, each) => sum + (each.is_tax ? BigInt(each.amount_minor) : 0n), 0n),
+      )
+
+      const { body } = await call('GET', `/api/v1/billing/summary?period=${period}`)
+      const { currencies } = body.data
+      assert.deepEqual(added(currencies), whole, 'summary')
+      for (const { currency, net_minor, tax_minor, amount_minor, others, ...lists } of currencies) {
+        assert.equal(BigInt(net_minor) + BigInt(tax_minor), BigInt(amount_minor))
+        for (const list of ['by_kind', 'by_tenant', 'by_deployment', 'by_project']) {
+          const shown = [...lists[list], ...(others[list] ? [others[list]] : [])]
+          const named = shown.map((each: Summed) => ({ ...each, currency }))
+          assert.deepEqual(added(named), { [currency]: whole[currency] }, list)
+        }
+      }
+    }),
+    { seed: 13, numRuns: 15 },
+  )
 })

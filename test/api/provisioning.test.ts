@@ -251,7 +251,7 @@ test('a plan’s cap holds: included, addons, overage up to the hard cap; beyond
     ['a cap without overage terms', item({ hard_cap_qty: 2 }), [], 2],
     ['with addons', item({}), [{ code: extra, quantity: 2 }], 3],
     ['overage up to the cap', item({ ...overage, hard_cap_qty: 2 }), [], 2],
-    ['addons beyond the cap', item({ ...overage, hard_cap_qty: 1 }), [extra], 2],
+    ['addons beyond the cap', item({ ...overage, hard_cap_qty: 1 }), [extra], 1],
   ]
   for (const [what, items, addons, limit] of cases) {
     const { id } = await deployment(bundle)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AREAS } from '../../src/features/roles/permissions.ts'
+import { OPERATOR_PERMISSIONS, TENANT_PERMISSIONS } from '../../src/features/roles/permissions.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
 const base = '/api/v1/admin/roles'
@@ -70,7 +70,7 @@ test('a role is registered, shown, changed and deleted; platform_admin is built 
   for (const [pointer, body] of [
     ['/name', { name: 'Viewer', permissions: [] }],
     ['/permissions', { name: 'viewer' }],
-    ['/permissions/0', { name: 'viewer', permissions: ['billing:read'] }],
+    ['/permissions/0', { name: 'viewer', permissions: ['secrets:read'] }],
     ['/permissions/1', { name: 'viewer', permissions: ['*:read', '*:*'] }],
     ['/colour', { name: 'viewer', permissions: [], colour: 'red' }],
   ] as const) {
@@ -127,18 +127,62 @@ test('callers may do what the registered roles of their tokens permit together',
   assert.deepEqual(await statuses(both), open)
 })
 
-test('the areas of the permissions are those that callers of a tenant can reach, and no other', async t => {
+test('the permissions are those that the operations need, and the one of a rule', async t => {
   const { app } = await setup(t)
-  const needed = new Map<string, string | undefined>()
+  const needed = new Map<string, string>()
+  const callers = new Map<string, Set<string>>()
   for (const [path, methods] of Object.entries(app.swagger().paths ?? {}))
-    for (const [method, operation] of Object.entries(methods as Record<string, { 'x-permission'?: string }>))
-      needed.set(`${method} ${path}`, operation['x-permission'])
-  const areas = [...needed.values()].flatMap(permission => permission?.split(':')[0] ?? [])
-  assert.deepEqual([...new Set(areas)].sort(), [...AREAS])
-  assert.equal(needed.get('get /api/v1/inventory/{id}'), 'inventory:read')
-  assert.equal(needed.get('delete /api/v1/users/{user_id}/api_keys/{key_id}'), 'users:write')
-  for (const free of ['get /api/v1/session', 'post /api/v1/invitations/accept', 'get /api/v1/drift'])
-    assert.ok(needed.has(free) && needed.get(free) === undefined, free)
+    for (const [method, operation] of Object.entries(methods as Record<string, Record<string, string>>)) {
+      const { 'x-permission': permission, 'x-callers': who } = operation
+      assert.equal(
+        permission === undefined,
+        ['anyone', 'platform_admin'].includes(who!) || FREE.includes(`${method} ${path}`),
+      )
+      needed.set(`${method} ${path}`, permission ?? who!)
+      if (permission) callers.set(permission, (callers.get(permission) ?? new Set()).add(who!))
+    }
+  const usedBy = (test: (who: Set<string>) => boolean) =>
+    [...callers]
+      .filter(([, who]) => test(who))
+      .map(([permission]) => permission)
+      .sort()
+  assert.deepEqual(
+    usedBy(who => who.has('tenants')),
+    [...TENANT_PERMISSIONS],
+  )
+  assert.deepEqual([...usedBy(who => !who.has('tenants')), 'deployments:operate'].sort(), [
+    ...OPERATOR_PERMISSIONS,
+  ])
+  for (const [operation, permission] of Object.entries({
+    'get /api/v1/inventory/{id}': 'inventory:read',
+    'delete /api/v1/users/{user_id}/api_keys/{key_id}': 'users:write',
+    'post /api/v1/drift/{id}/accept': 'drift:accept',
+    'post /api/v1/deployments/{id}/provision': 'sagas:run',
+    'post /api/v1/deployments/{id}/deprovision': 'sagas:run',
+    'post /api/v1/sagas': 'sagas:run',
+    'post /api/v1/sagas/{id}/cancel': 'sagas:run',
+    'get /api/v1/billing/margins': 'billing:read',
+    'post /api/v1/admin/scheduled_tasks/{name}/run': 'scheduled_tasks:run',
+    'post /api/v1/admin/scheduled_tasks/{name}/pause': 'scheduled_tasks:write',
+    'get /api/v1/admin/audit_log': 'audit_log:read',
+  }))
+    assert.equal(needed.get(operation), permission, operation)
+  const admins = [...needed]
+    .filter(([, who]) => who === 'platform_admin')
+    .map(([operation]) => operation.split('/')[4])
+  assert.deepEqual([...new Set(admins)].sort(), [
+    'invitations',
+    'roles',
+    'secrets',
+    'storage_backends',
+    'users',
+    'webhooks',
+  ])
 })
+
+/** What every caller may ask, whatever its roles permit. */
+const FREE = ['get', 'post', 'delete']
+  .map(method => `${method} /api/v1/session`)
+  .concat('post /api/v1/invitations/accept')
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })

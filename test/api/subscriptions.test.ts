@@ -160,6 +160,9 @@ test('changing the plan version moves the subscription, keeps addons, and a prev
     [5000, 'USD', true],
   )
   assert.deepEqual(await shown(bundle, id), before)
+  const { subscription, ...said } = preview.body.data
+  assert.deepEqual(subscription, before)
+  assert.deepEqual(Object.keys(said), ['preview', 'from', 'to', 'currency', 'difference_cents'])
 
   const changed = await change(bundle, id, { plan_code: growth }, token)
   assert.equal(changed.body.data.from.plan_code, starter)

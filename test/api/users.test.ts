@@ -309,7 +309,7 @@ test('what another process did counts within five seconds, and without the datab
   await ctx.db.updateTable('users').set({ status: 'suspended' }).execute()
   clock.advance(4_999)
   assert.equal((await ask()).status, 200)
-  assert.deepEqual(looks, ['users_standing'])
+  assert.deepEqual(looks, ['users_access'])
   clock.advance(1)
   assert.equal((await ask()).body.code, 'user_suspended')
 

@@ -27,6 +27,7 @@ const UNWATCHED: Record<string, string> = {
   provisioning_reservations: 'Written by runs alone.',
   saga_step_results: 'Written by runs alone.',
   schema_migrations: 'Written at the start.',
+  subscription_terms: 'Kept in step by the database with the subscription, whose changes are in the log.',
   sync_freshness: 'Written by jobs alone.',
   usage_hours: 'Written by the metering alone.',
   webhook_attempts: 'Written by the sender alone.',

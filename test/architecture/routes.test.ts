@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { withPermissionsTable } from '../../scripts/permissions-table.ts'
 import { setup } from '../support/setup.ts'
 
 interface Operation {
@@ -56,4 +57,10 @@ test('docs/openapi.json is what the service describes itself as', async t => {
   const written = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/openapi.json'), 'utf8'))
   assert.deepEqual(JSON.parse(JSON.stringify(app.swagger())), written)
   assert.equal(written.openapi, '3.1.0')
+})
+
+test('docs/permissions.md says what each permission is for', async t => {
+  const { app } = await setup(t)
+  const page = readFileSync(join(import.meta.dirname, '../../docs/permissions.md'), 'utf8')
+  assert.equal(page, withPermissionsTable(page, app.swagger()), 'run `npm run openapi`')
 })

@@ -10,10 +10,12 @@ import {
 } from '../../src/features/api-keys/key-expiry.ts'
 import { hashKey, isHashOf, newKey, prefixOf } from '../../src/features/api-keys/key-format.ts'
 import {
+  actsAs,
   covers,
   keysWithin,
   mayActIn,
   mayMakeKeys,
+  ownerOf,
   rightsFor,
 } from '../../src/features/api-keys/key-rights.ts'
 import type { Caller } from '../../src/kernel/http/caller.ts'
@@ -106,6 +108,9 @@ const caller = (sub: string, tenantId: string | null, ...roles: string[]): Calle
   via: 'token',
   credentialId: 'jti-1',
   expiresAt: '2026-11-15T13:00:00.000Z',
+  issuedAt: '2026-11-15T12:00:00.000Z',
+  operator: false,
+  limits: [],
 })
 
 test('whatever key a caller can make or rotate, it may do no more than the caller', () => {
@@ -135,10 +140,51 @@ test('one manages one’s own keys, a platform_admin everyone’s; a tenant is o
   assert.deepEqual(keysWithin(user, 'u1'), { userId: 'u1', allTenants: false, tenantId: 't1' })
   assert.equal(keysWithin(user, 'u2'), null)
   assert.deepEqual(keysWithin(admin, 'u2'), { userId: 'u2', allTenants: true })
+  const operator = { ...caller('u1', 'platform', 'support'), operator: true }
+  assert.deepEqual(keysWithin(operator, 'u1'), { userId: 'u1', allTenants: false, tenantId: 'platform' })
+  assert.equal(keysWithin(operator, 'u2'), null)
+  assert.equal(keysWithin(caller('u1', null), 'u1'), null)
   assert.deepEqual([mayActIn(user, 't1'), mayActIn(user, 't2'), mayActIn(admin, 't2')], [true, false, true])
   assert.deepEqual([mayMakeKeys(user), mayMakeKeys({ ...user, via: 'api_key' })], [true, false])
   assert.deepEqual(rightsFor(user, 'u1', undefined), { tenant_id: 't1', roles: ['member'] })
   assert.deepEqual(rightsFor(admin, 'u2', 't2'), { tenant_id: 't2', roles: [] })
+})
+
+test('a key is its user’s at home, and knows the token that it was made with; of another user’s token nothing', () => {
+  const rights = { tenant_id: 't2', roles: ['platform_admin'] }
+  const admin = caller('root', null, 'platform_admin')
+  assert.deepEqual(ownerOf(admin, 'root', rights, 'platform'), {
+    owner_tenant: 'platform',
+    owner_roles: ['platform_admin'],
+    owner_token_at: '2026-11-15T12:00:00.000Z',
+  })
+  const unknown = { owner_tenant: 't2', owner_roles: null, owner_token_at: null }
+  assert.deepEqual(ownerOf(admin, 'u1', { tenant_id: 't2', roles: [] }, 'platform'), unknown)
+  const { issuedAt, ...undated } = caller('u1', 't1', 'member')
+  assert.equal(ownerOf(undated, 'u1', rights, 'platform').owner_token_at, null)
+})
+
+test('a key acts with what it was given beside what its owner has; when that is no platform_admin any more, as its owner', () => {
+  const given = { tenant_id: 't2', roles: ['platform_admin'], owner_tenant: 'platform' }
+  const asAdmin = { tenantId: 't2', roles: ['platform_admin'], platformAdmin: true }
+  assert.deepEqual(actsAs({ ...given, owner_roles: null }), asAdmin)
+  assert.deepEqual(actsAs({ ...given, owner_roles: ['x', 'platform_admin'] }), {
+    ...asAdmin,
+    ownerRoles: ['x', 'platform_admin'],
+  })
+  assert.deepEqual(actsAs({ ...given, owner_roles: ['viewer'] }), {
+    tenantId: 'platform',
+    roles: ['viewer'],
+    platformAdmin: false,
+  })
+  const member = { tenant_id: 't1', roles: ['a', 'b'], owner_tenant: 't1' }
+  for (const owner_roles of [['a'], ['platform_admin'], []])
+    assert.deepEqual(actsAs({ ...member, owner_roles }), {
+      tenantId: 't1',
+      roles: ['a', 'b'],
+      platformAdmin: false,
+      ownerRoles: owner_roles,
+    })
 })
 
 test('the checksum is the CRC-32 in base62, and a key with anything before or behind it is none', () => {

@@ -216,8 +216,8 @@ test('the difference is what changed and nothing else, in words', () => {
   assert.deepEqual(refusals, [])
   assert.deepEqual(worded(changes), [
     '~ version of starter: 1900 USD → 2100 USD',
-    '~   1 droplet, at most 1 → 1 droplet, at most 2',
-    '-   3 seats, at most 3',
+    '~   1 droplet → 1 droplet, at most 2',
+    '-   3 seats',
     '~ plan growth: name Growth → Growth Plus',
     '~ addon extra-droplet: price_cents 1400 → 1500',
     '~ price droplet/hour USD from 2026-01-01: effective_to none → 2027-01-01',

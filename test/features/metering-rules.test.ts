@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decimal, rounded } from '../../src/features/metering/decimal.ts'
 import { dueHours, endOfHour, hourOf } from '../../src/features/metering/due-hours.ts'
+import { repricedBefore } from '../../src/features/metering/finished-months.ts'
 import { chargeOf, hoursOf, quantityIn } from '../../src/features/metering/kind-charge.ts'
 import { byCurrency, marginOf } from '../../src/features/metering/margin.ts'
 import { type Month, monthAsked } from '../../src/features/metering/period.ts'
@@ -70,6 +71,7 @@ test('a month is as long as its days, and none that has not begun is taken', () 
     first_day: '2026-11-01',
     last_day: '2026-11-30',
     seconds: 30n * 86_400n,
+    last_moment: '2026-11-15T12:00:00.000Z',
     current: true,
   })
   assert.deepEqual(february, {
@@ -79,6 +81,7 @@ test('a month is as long as its days, and none that has not begun is taken', () 
     first_day: '2026-02-01',
     last_day: '2026-02-28',
     seconds: 28n * 86_400n,
+    last_moment: '2026-02-28T23:59:59.999Z',
     current: false,
   })
   const asked = (period: string | undefined, now: string) => monthAsked(period, new Date(now))
@@ -181,6 +184,42 @@ test('the price of a kind is that of the day, in the currency asked for, by the 
   assert.equal(found(month), month)
 })
 
+test('the months that a change of prices reaches are those before the end in which the kind would cost otherwise', () => {
+  const end = '2026-11-01T00:00:00.000Z'
+  const reached = (before: Price[], after: Price[]) =>
+    repricedBefore(end, { resource_kind: 'droplet', currency: 'USD', before, after }).map(
+      ({ from_at, to_at }) => `${from_at} ${to_at}`.replaceAll(':00:00.000Z', ''),
+    )
+  const standing = price({ effective_from: '2026-09-10' })
+  assert.deepEqual(reached([], []), [])
+  assert.deepEqual(reached([standing], [standing]), [])
+  assert.deepEqual(reached([], [standing]), ['2026-09-01T00 2026-11-01T00'])
+  assert.deepEqual(reached([standing], []), ['2026-09-01T00 2026-11-01T00'])
+  assert.deepEqual(reached([], [price({ effective_from: '2026-10-31' })]), ['2026-10-01T00 2026-11-01T00'])
+  assert.deepEqual(reached([], [price({ effective_from: '2026-11-01' })]), [], 'from the running month on')
+  const ended = (effective_to: string) => reached([standing], [{ ...standing, effective_to }])
+  assert.deepEqual(ended('2026-11-01'), [])
+  assert.deepEqual(ended('2026-10-31'), ['2026-10-01T00 2026-11-01T00'])
+  assert.deepEqual(ended('2026-09-30'), ['2026-09-01T00 2026-11-01T00'])
+  const within = { effective_from: '2025-12-05', effective_to: '2026-01-01' }
+  assert.deepEqual(reached([standing], [standing, price(within)]), ['2025-12-01T00 2026-01-01T00'])
+  const dearer = price({ ...standing, price_cents: 4 })
+  assert.deepEqual(reached([standing], [dearer]), ['2026-09-01T00 2026-11-01T00'])
+  for (const other of [
+    { unit: 'day' },
+    { unit: 'gb_month' },
+    { resource_kind: 'volume' },
+    { currency: 'EUR' },
+  ])
+    assert.deepEqual(
+      reached([standing], [standing, price({ ...standing, ...other })]),
+      [],
+      JSON.stringify(other),
+    )
+  const daily = price({ unit: 'day', effective_from: '2026-09-01' })
+  assert.deepEqual(reached([daily], [daily, standing]), ['2026-09-01T00 2026-11-01T00'], 'the shorter unit')
+})
+
 const item = (resource_kind: string, included_qty: number, fields: object = {}) => ({
   resource_kind,
   included_qty,
@@ -205,27 +244,25 @@ const subscription = {
   plan_version_id: 'v',
   base_price_cents: 7900,
   currency: 'USD',
-  created_at: '2026-11-10T00:00:00.000Z',
   trial_ends_at: null as string | null,
   items: [item('droplet', 1, hourly(3)), item('seats', 5)],
   addons: [addon('droplet'), addon('volume', { qty: 5, quantity: 1, price_cents: 1900 })],
 }
 
-test('a subscription is in force from the month it was made in to the month it was cancelled in', () => {
-  const inForce = (fields: Partial<typeof subscription>, cancelled: string | null = null) =>
-    termsInForce({ ...subscription, ...fields }, cancelled, november)
-  assert.equal(termsInForce(undefined, null, november), null)
-  assert.deepEqual(inForce({}), { ...subscription, free: false })
-  assert.equal(inForce({ created_at: '2026-12-01T00:00:00.000Z' }), null)
-  assert.ok(inForce({ created_at: '2026-11-30T23:59:59.999Z' }))
-  assert.equal(inForce({}, '2026-10-31T23:59:59.999Z'), null)
-  assert.ok(inForce({}, '2026-11-01T00:00:00.000Z'))
-  assert.equal(inForce({ trial_ends_at: '2026-12-01T00:00:00.000Z' })!.free, true)
-  assert.equal(inForce({ trial_ends_at: '2026-11-30T23:59:59.999Z' })!.free, false)
+test('a month is free when all of it lies in the trial', () => {
+  const free = (trial_ends_at: string | null) =>
+    termsInForce({ ...subscription, trial_ends_at }, november)!.free
+  assert.equal(termsInForce(undefined, november), null)
+  assert.deepEqual(termsInForce(subscription, november), { ...subscription, free: false })
+  assert.deepEqual(['2026-12-01T00:00:00.000Z', '2026-11-30T23:59:59.999Z', null].map(free), [
+    true,
+    false,
+    false,
+  ])
 })
 
 test('addons raise what is included, each as many times as it was attached', () => {
-  const terms = termsInForce(subscription, null, november)
+  const terms = termsInForce(subscription, november)
   assert.deepEqual(kindsOf(terms), ['droplet', 'seats', 'volume'])
   assert.deepEqual(kindsOf(null), [])
   assert.deepEqual(
@@ -240,7 +277,7 @@ const facts = (fields: Partial<UsageFacts> = {}): UsageFacts => {
   return {
     month: november,
     now: '2026-11-15T12:00:00.000Z',
-    terms: termsInForce(subscription, null, november),
+    terms: termsInForce(subscription, november),
     slices: slicesOf(november, prices),
     prices,
     uses: [],
@@ -321,7 +358,7 @@ test('a statement has a line for every kind that is sold, used or there, and add
 })
 
 test('a month in the trial costs what is used beyond it, and one without a subscription the resource prices', () => {
-  const trial = termsInForce({ ...subscription, trial_ends_at: november.end_at }, null, november)
+  const trial = termsInForce({ ...subscription, trial_ends_at: november.end_at }, november)
   const tried = usageStatement(facts({ terms: trial, uses: [use('droplet', 800n, 100n)] }))
   assert.deepEqual(
     [tried.base_price_cents, tried.addons.map(({ amount_cents }) => amount_cents), tried.total_cents],
@@ -334,7 +371,7 @@ test('a month in the trial costs what is used beyond it, and one without a subsc
     [null, null, 'USD', [], 40n],
   )
   assert.deepEqual([alone.kinds[0]!.live, alone.forecast_cents], [null, 40n], 'nothing is carried on')
-  const euro = termsInForce({ ...subscription, currency: 'EUR', items: [], addons: [] }, null, november)
+  const euro = termsInForce({ ...subscription, currency: 'EUR', items: [], addons: [] }, november)
   const there = usageStatement(facts({ terms: euro, prices, uses: [use('droplet', 10n, 10n)] }))
   assert.deepEqual([there.currency, there.total_cents], ['EUR', 7950n])
 })
@@ -344,7 +381,7 @@ test('beyond what a plan includes without a price of its own the resource prices
     item('droplet', 1, { hard_cap_qty: 9 }),
     item('volume', 0, { ...hourly(0), hard_cap_qty: 4 }),
   ]
-  const terms = termsInForce({ ...subscription, items, addons: [] }, null, november)
+  const terms = termsInForce({ ...subscription, items, addons: [] }, november)
   const prices = [
     price({ price_cents: 4, effective_to: '2026-11-11' }),
     price({ price_cents: 6, effective_from: '2026-11-11', effective_to: '2026-11-21' }),
@@ -393,20 +430,24 @@ test('beyond what a plan includes without a price of its own the resource prices
   assert.deepEqual([last.overage_price_cents, last.overage_cents], [3, 6n], 'the last one that held')
 })
 
-test('addons beyond a plan’s cap raise it', () => {
-  const cap = (hard_cap_qty: number | null) => {
+test('a plan’s cap is the cap: addons raise what is included, never it', () => {
+  const capped = (hard_cap_qty: number | null) => {
     const items = [item('droplet', 1, { hard_cap_qty })]
-    return lineOf(
-      usageStatement(facts({ terms: termsInForce({ ...subscription, items }, null, november) })),
-      'droplet',
-    ).cap
+    const terms = termsInForce({ ...subscription, items }, november)
+    const { included, cap } = lineOf(usageStatement(facts({ terms })), 'droplet')
+    return [included, cap]
   }
-  assert.deepEqual([6, 7, 8, null].map(cap), [7, 7, 8, null])
+  assert.deepEqual([1, 6, 8, null].map(capped), [
+    [7n, 1],
+    [7n, 6],
+    [7n, 8],
+    [7n, null],
+  ])
 })
 
 test('as many as are included are carried on for nothing, and only what is still to come', () => {
   // A cent a second: not one of them is lost.
-  const terms = termsInForce({ ...subscription, items: [item('droplet', 1, hourly(3600))] }, null, november)
+  const terms = termsInForce({ ...subscription, items: [item('droplet', 1, hourly(3600))] }, november)
   const forecast = (living: number, carriedFrom: string) =>
     lineOf(usageStatement(facts({ terms, living: new Map([['droplet', living]]), carriedFrom })), 'droplet')
       .forecast_cents

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fractionDone, runsOfSweep, type SweptKind } from '../../src/commands/sweep-progress.ts'
+import { fractionDone, lookedSince, runsOfSweep, type SweptKind } from '../../src/commands/sweep-progress.ts'
 
 const run = (sweep_id: string, kind: string, finished_at: string | null): SweptKind => ({
   sweep_id,
   kind,
+  started_at: '2026-11-15T12:00:08.000Z',
   finished_at,
   status: finished_at === null ? 'running' : 'complete',
   pages: 1,
@@ -20,21 +21,28 @@ const run = (sweep_id: string, kind: string, finished_at: string | null): SweptK
 })
 
 test('a kind that another sweep has in hand counts as swept when that one ends', () => {
-  const sentAt = '2026-11-15T12:00:10.000Z'
+  const started_at = '2026-11-15T12:00:10.000Z'
   const newest = [
     run('ours', 'volume', null),
-    run('other', 'droplet', '2026-11-15T12:00:11.000Z'),
+    // It may end while the other jobs are still being sent.
+    run('other', 'droplet', '2026-11-15T12:00:10.000Z'),
     run('ours', 'image', '2026-11-15T12:00:12.000Z'),
     run('other', 'volume', '2026-11-15T12:00:09.000Z'),
     run('other', 'image', '2026-11-15T12:00:11.000Z'),
     run('other', 'vpc', '2026-11-15T12:00:09.000Z'),
   ]
-  const shown = runsOfSweep(newest, 'ours', sentAt).map(({ kind, sweep_id }) => [kind, sweep_id])
+  const shown = runsOfSweep(newest, { id: 'ours', started_at }).map(({ kind, sweep_id }) => [kind, sweep_id])
   assert.deepEqual(shown.sort(), [
     ['droplet', 'other'],
     ['image', 'ours'],
     ['volume', 'ours'],
   ])
+})
+
+test('a sweep that counts what another had begun before it was asked for has not seen everything', () => {
+  const runs = [run('ours', 'image', '2026-11-15T12:00:12.000Z')]
+  assert.ok(lookedSince(runs, { requested_at: '2026-11-15T12:00:08.000Z' }))
+  assert.ok(!lookedSince(runs, { requested_at: '2026-11-15T12:00:08.001Z' }))
 })
 
 test('how far a sweep is counts kinds that ended whole and the others by their rows', () => {

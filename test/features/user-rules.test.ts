@@ -5,17 +5,32 @@ import { expiryOf, statusAt } from '../../src/features/invitations/invitation-li
 import { hashToken, newToken } from '../../src/features/invitations/invitation-token.ts'
 import { BUILT_IN, isBuiltIn, withBuiltIn } from '../../src/features/roles/built-in.ts'
 import { refuseBuiltIn, unknownRole } from '../../src/features/roles/given-role.ts'
-import { inOrder, isRoleName, PERMISSIONS, unionOf } from '../../src/features/roles/permissions.ts'
-import { callerStandings } from '../../src/features/users/caller-standings.ts'
-import { homeTenant, tenantsOf } from '../../src/features/users/home-tenant.ts'
+import {
+  inOrder,
+  isRoleName,
+  OPERATOR_PERMISSIONS,
+  PERMISSIONS,
+  permissionsOf,
+  TENANT_PERMISSIONS,
+  unionOf,
+} from '../../src/features/roles/permissions.ts'
+import { accessOf } from '../../src/features/users/access-rule.ts'
+import { callerAccess } from '../../src/features/users/caller-access.ts'
+import { tenantsOf } from '../../src/features/users/home-tenant.ts'
 import { oneUser } from '../../src/features/users/one-user.ts'
 import { isSelf, lessens, ownUser } from '../../src/features/users/own-user.ts'
-import { standingOf } from '../../src/features/users/standing-rule.ts'
 import type { UserRow } from '../../src/features/users/tables.ts'
 import type { UsersKernel } from '../../src/features/users/users-kernel.ts'
 import { AppError } from '../../src/kernel/errors.ts'
-import type { Caller } from '../../src/kernel/http/caller.ts'
-import { permissionFor, permits, refuseSuspended, refuseWithout } from '../../src/kernel/http/standing.ts'
+import {
+  mayOperate,
+  neededFor,
+  permissionFor,
+  permits,
+  refuseSuspended,
+  refuseUnpermitted,
+} from '../../src/kernel/http/access.ts'
+import { type Caller, homeTenant } from '../../src/kernel/http/caller.ts'
 
 const now = new Date('2026-11-15T12:00:00.000Z')
 const caller = (tenantId: string | null, sub: string, ...roles: string[]): Caller => ({
@@ -26,6 +41,8 @@ const caller = (tenantId: string | null, sub: string, ...roles: string[]): Calle
   via: 'token',
   credentialId: 'jti-1',
   expiresAt: '2026-11-15T13:00:00.000Z',
+  operator: false,
+  limits: [],
 })
 
 test('GET and HEAD need read, everything else write, of the first segment after the version', () => {
@@ -35,6 +52,15 @@ test('GET and HEAD need read, everything else write, of the first segment after 
     ['inventory:read', 'inventory:read', ...Array(5).fill('inventory:write')],
   )
   assert.equal(permissionFor('GET', '/api/v1/users/:user_id/api_keys'), 'users:read')
+  assert.equal(permissionFor('GET', '/api/v1/admin/audit_log/:id'), 'audit_log:read')
+  const needed = (guard: 'caller' | 'operator' | 'platform_admin', permission?: string | false) =>
+    neededFor(guard, permission, 'POST', '/api/v1/drift/:id/accept')
+  assert.deepEqual([needed('caller'), needed('operator')], ['drift:write', 'drift:write'])
+  assert.equal(needed('operator', 'drift:accept'), 'drift:accept')
+  assert.deepEqual(
+    [needed('caller', false), needed('platform_admin'), needed('platform_admin', 'x')],
+    [null, null, null],
+  )
 })
 
 test('a permission covers itself, and that of every area its own way alone', () => {
@@ -42,34 +68,95 @@ test('a permission covers itself, and that of every area its own way alone', () 
   assert.ok(permits(['*:write'], 'inventory:write'))
   for (const other of [[], ['inventory:write'], ['*:write'], ['catalog:read'], ['inventory']])
     assert.ok(!permits(other, 'inventory:read'), String(other))
+  assert.ok(permits(['sagas:run'], 'sagas:run'))
+  assert.ok(!permits(['*:run', '*:read', '*:write'], 'sagas:run'))
+})
+
+const rights = (kind: 'member' | 'operator' | 'platform_admin', ...limits: string[][]) => ({
+  platformAdmin: kind === 'platform_admin',
+  operator: kind === 'operator',
+  limits,
 })
 
 test('every limit must permit a request, and the refusal names what is missing', () => {
-  const standing = (...limits: string[][]) => ({ suspended: false, limits })
-  const get = (given: { suspended: boolean; limits: string[][] }) => () =>
-    refuseWithout(given, 'GET', '/api/v1/projects')
-  assert.doesNotThrow(get(standing()))
-  assert.doesNotThrow(get(standing(['projects:read'], ['*:read', 'users:write'])))
-  for (const short of [standing([]), standing(['*:read'], []), standing(['users:read'], ['*:read'])])
-    assert.throws(get(short), {
-      kind: 'forbidden',
+  const refuse =
+    (given: ReturnType<typeof rights>, guard: 'caller' | 'operator' | 'platform_admin' = 'caller') =>
+    () =>
+      refuseUnpermitted(given, guard, guard === 'platform_admin' ? null : 'projects:read')
+  for (const kind of ['member', 'operator'] as const) {
+    assert.doesNotThrow(refuse(rights(kind, ['projects:read'], ['*:read', 'users:write'])))
+    for (const short of [[[]], [['*:read'], []], [['users:read'], ['*:read']]])
+      assert.throws(refuse(rights(kind, ...short)), {
+        kind: 'forbidden',
+        code: 'forbidden',
+        message: 'Your role does not permit this: it lacks projects:read.',
+      })
+    assert.throws(refuse(rights(kind, ['*:read', '*:write']), 'platform_admin'), {
       code: 'forbidden',
-      message: 'Your role does not permit this: it lacks projects:read.',
+      message: 'This is for a platform_admin.',
     })
-  assert.doesNotThrow(() => refuseSuspended(standing([])))
-  assert.throws(() => refuseSuspended({ suspended: true, limits: [] }), {
+  }
+  assert.doesNotThrow(refuse(rights('member')))
+  assert.doesNotThrow(refuse(rights('operator', ['projects:read']), 'operator'))
+  assert.throws(refuse(rights('operator', ['*:write']), 'operator'), /it lacks projects:read/)
+  for (const member of [rights('member'), rights('member', ['projects:read'])])
+    assert.throws(refuse(member, 'operator'), {
+      code: 'forbidden',
+      message: 'This is for operators with projects:read, and for a platform_admin.',
+    })
+  for (const guard of ['caller', 'operator', 'platform_admin'] as const)
+    assert.doesNotThrow(refuse(rights('platform_admin'), guard))
+  assert.doesNotThrow(() => refuseUnpermitted(rights('operator', []), 'caller', null))
+  assert.doesNotThrow(() => refuseSuspended({ suspended: false }))
+  assert.throws(() => refuseSuspended({ suspended: true }), {
     kind: 'forbidden',
     code: 'user_suspended',
     message: 'This user is suspended.',
   })
 })
 
-test('the permissions are read and write of every area and of all', () => {
-  const areas = ['*', 'catalog', 'deployments', 'inventory', 'projects', 'users']
+test('what operators do is for a platform_admin and for operators with the permission; no tenant’s role gives it', () => {
+  const may = (given: ReturnType<typeof rights>) => mayOperate(given, 'deployments:operate')
   assert.deepEqual(
-    PERMISSIONS,
-    areas.flatMap(area => [`${area}:read`, `${area}:write`]),
+    [
+      may(rights('platform_admin')),
+      may(rights('operator', ['deployments:operate'])),
+      may(rights('operator', ['deployments:operate'], ['*:write'])),
+      may(rights('operator', ['*:write'])),
+      may(rights('member', ['deployments:operate'])),
+      may(rights('member')),
+    ],
+    [true, true, false, false, false, false],
   )
+})
+
+test('a caller’s permissions are those that it has use of', () => {
+  assert.deepEqual(permissionsOf(rights('member')), [...TENANT_PERMISSIONS])
+  assert.deepEqual(
+    permissionsOf(rights('platform_admin')),
+    inOrder([...TENANT_PERMISSIONS, ...OPERATOR_PERMISSIONS]),
+  )
+  const limits = ['billing:read', 'deployments:operate', 'deployments:read']
+  assert.deepEqual(permissionsOf(rights('member', limits)), ['deployments:read'])
+  assert.deepEqual(permissionsOf(rights('operator', limits)), limits)
+  assert.deepEqual(permissionsOf(rights('operator', limits, ['*:read'])), [
+    'billing:read',
+    'deployments:read',
+  ])
+})
+
+test('the permissions are those that tenants and operators have use of, and read and write of all', () => {
+  for (const permission of [
+    '*:read',
+    '*:write',
+    'inventory:read',
+    'drift:accept',
+    'sagas:run',
+    'billing:read',
+  ])
+    assert.ok(PERMISSIONS.includes(permission), permission)
+  assert.deepEqual(PERMISSIONS, inOrder(PERMISSIONS))
+  assert.equal(PERMISSIONS.length, 2 + TENANT_PERMISSIONS.length + OPERATOR_PERMISSIONS.length)
   assert.deepEqual(inOrder(['b', 'a', 'b']), ['a', 'b'])
 })
 
@@ -96,20 +183,55 @@ test('registered roles permit what they permit together; none, or one that is no
 test('the token’s roles and the role given here are two limits; a platform_admin has none, but can be suspended', () => {
   const registered = { viewer: ['*:read'] }
   const known = { suspended: false, given: ['users:read'], registered }
-  assert.deepEqual(standingOf(caller('t', 'u', 'viewer'), known), {
+  const access = (who: Caller, also: Partial<typeof known> | { given: null; registered?: null } = {}) =>
+    accessOf(who, { ...known, ...also }, 'platform')
+  const viewer = caller('t', 'u', 'viewer')
+  assert.deepEqual(access(viewer), {
     suspended: false,
+    operator: false,
     limits: [['*:read'], ['users:read']],
   })
-  assert.deepEqual(standingOf(caller('t', 'u', 'other'), known).limits, [['users:read']])
-  assert.deepEqual(standingOf(caller('t', 'u', 'viewer'), { ...known, given: null }).limits, [['*:read']])
-  assert.deepEqual(standingOf(caller('t', 'u', 'viewer'), { ...known, given: null, registered: null }), {
-    suspended: false,
-    limits: [],
-  })
-  assert.deepEqual(standingOf(caller('t', 'u', 'viewer', 'platform_admin'), { ...known, suspended: true }), {
+  assert.deepEqual(access(caller('t', 'u', 'other')).limits, [['users:read']])
+  assert.deepEqual(access(viewer, { given: null }).limits, [['*:read']])
+  assert.deepEqual(access(viewer, { given: null, registered: null }).limits, [])
+  assert.deepEqual(access(caller('platform', 'u', 'viewer', 'platform_admin'), { suspended: true }), {
     suspended: true,
+    operator: false,
     limits: [],
   })
+})
+
+test('an operator is of the platform’s tenant, has a role, and all its roles are registered', () => {
+  const registered = { viewer: ['*:read'], idle: [] }
+  const isOperator = (tenant: string, given: string[] | null, ...roles: string[]) =>
+    accessOf(caller(tenant, 'u', ...roles), { suspended: false, given, registered }, 'platform').operator
+  assert.ok(isOperator('platform', null, 'viewer'))
+  assert.ok(isOperator('platform', null, 'viewer', 'idle'))
+  assert.ok(isOperator('platform', ['users:read'], 'viewer'))
+  assert.ok(isOperator('platform', ['users:read']))
+  assert.ok(!isOperator('platform', null))
+  assert.ok(!isOperator('platform', null, 'member'))
+  assert.ok(!isOperator('platform', ['users:read'], 'member'))
+  assert.ok(!isOperator('platform', null, 'viewer', 'member'))
+  assert.ok(!isOperator('acme', null, 'viewer'))
+})
+
+test('a key is held back by its own roles and by those of its owner’s newest token', () => {
+  const registered = { viewer: ['*:read'], seller: ['*:write'] }
+  const access = (tenant: string, ownerRoles: string[], ...roles: string[]) =>
+    accessOf(
+      { ...caller(tenant, 'u', ...roles), ownerRoles },
+      { suspended: false, given: null, registered },
+      'platform',
+    )
+  assert.deepEqual(access('acme', ['seller'], 'viewer').limits, [['*:read'], ['*:write']])
+  assert.deepEqual(access('acme', ['seller'], 'member').limits, [['*:write']])
+  assert.deepEqual(access('acme', ['member'], 'viewer').limits, [['*:read']])
+  assert.deepEqual(access('acme', ['platform_admin'], 'viewer').limits, [['*:read']])
+  assert.deepEqual(access('platform', ['viewer'], 'viewer', 'seller').operator, true)
+  assert.deepEqual(access('platform', ['platform_admin'], 'viewer').operator, true)
+  for (const owner of [['member'], ['viewer', 'member'], []])
+    assert.equal(access('platform', owner, 'viewer').operator, false, String(owner))
 })
 
 test('a user is of its token’s tenant; a platform_admin is of the platform’s too', () => {
@@ -222,11 +344,13 @@ test('a token is inv_ and 43 characters of base62, and is kept as a SHA-256', ()
   assert.equal(hashToken('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
 })
 
+const nothing = { suspended: false, given: null, registered: null, keys_told_at: null }
+
 /** A directory whose looks are counted, and answered when the test says so. */
 function directory() {
   let time = now.getTime()
   const looks: unknown[][] = []
-  let answer: () => Promise<unknown[]> = async () => [{ suspended: false, given: null, registered: null }]
+  let answer: () => Promise<unknown[]> = async () => [nothing]
   const kernel = {
     clock: { now: () => new Date(time) },
     platformTenantId: 'platform',
@@ -239,7 +363,7 @@ function directory() {
   } as unknown as UsersKernel
   return {
     looks,
-    standings: callerStandings(kernel),
+    access: callerAccess(kernel),
     advance: (ms: number) => {
       time += ms
     },
@@ -250,62 +374,62 @@ function directory() {
 }
 
 test('a caller is looked up once in five seconds, whoever asks together shares the look, and a change forgets it', async () => {
-  const { looks, standings, advance, answers } = directory()
+  const { looks, access, advance, answers } = directory()
   const alice = caller('acme', 'alice', 'viewer', 'No role')
-  await Promise.all([standings.of(alice), standings.of({ ...alice }), standings.of(alice)])
-  assert.deepEqual(looks, [['alice', 'acme', ['acme'], ['viewer']]])
+  await Promise.all([access.of(alice), access.of({ ...alice }), access.of(alice)])
+  assert.deepEqual(looks, [['alice', 'acme', ['acme'], ['viewer'], 'platform', '2026-11-15T12:00:00.000Z']])
   advance(4_999)
-  await standings.of(alice)
+  await access.of(alice)
   assert.equal(looks.length, 1)
   advance(1)
-  await standings.of(alice)
+  await access.of(alice)
   assert.equal(looks.length, 2)
   advance(-5_000)
-  await standings.of(alice)
-  assert.equal(looks.length, 3, 'a clock that was set back keeps nobody’s standing')
+  await access.of(alice)
+  assert.equal(looks.length, 3, 'a clock that was set back keeps nobody’s access')
 
   for (const other of [caller('other', 'alice', 'viewer', 'No role'), caller('acme', 'alice', 'viewer')])
-    await standings.of(other)
+    await access.of(other)
   assert.equal(looks.length, 5, 'another tenant or another role is another caller')
 
   const { promise, resolve } = Promise.withResolvers<unknown[]>()
   answers(() => promise)
-  standings.forget()
-  const before = standings.of(alice)
-  standings.forget()
-  answers(async () => [{ suspended: true, given: null, registered: null }])
-  assert.equal((await standings.of(alice)).suspended, true)
-  resolve([{ suspended: false, given: null, registered: null }])
+  access.forget()
+  const before = access.of(alice)
+  access.forget()
+  answers(async () => [{ ...nothing, suspended: true }])
+  assert.equal((await access.of(alice)).suspended, true)
+  resolve([nothing])
   assert.equal((await before).suspended, false)
-  assert.equal((await standings.of(alice)).suspended, true, 'a look from before the change is not remembered')
+  assert.equal((await access.of(alice)).suspended, true, 'a look from before the change is not remembered')
 })
 
 test('a look that fails refuses whoever waited for it, and is taken anew', async () => {
-  const { looks, standings, answers } = directory()
+  const { looks, access, answers } = directory()
   const alice = caller('acme', 'alice')
   answers(async () => {
     throw new Error('the database is away')
   })
-  const asked = await Promise.allSettled([standings.of(alice), standings.of(alice)])
+  const asked = await Promise.allSettled([access.of(alice), access.of(alice)])
   assert.deepEqual(
     asked.map(({ status }) => status),
     ['rejected', 'rejected'],
   )
   assert.equal(looks.length, 1)
-  answers(async () => [{ suspended: false, given: null, registered: null }])
-  assert.deepEqual(await standings.of(alice), { suspended: false, limits: [] })
+  answers(async () => [nothing])
+  assert.deepEqual(await access.of(alice), { suspended: false, operator: false, limits: [] })
   assert.equal(looks.length, 2)
 })
 
 test('ten thousand callers are remembered; the next takes the place of the oldest', async () => {
-  const { looks, standings } = directory()
+  const { looks, access } = directory()
   const user = (i: number) => caller('acme', `user-${i}`)
-  for (let i = 0; i < 10_000; i++) await standings.of(user(i))
-  await standings.of(user(0))
+  for (let i = 0; i < 10_000; i++) await access.of(user(i))
+  await access.of(user(0))
   assert.equal(looks.length, 10_000)
-  await standings.of(user(10_000))
-  await standings.of(user(1))
+  await access.of(user(10_000))
+  await access.of(user(1))
   assert.equal(looks.length, 10_001)
-  await standings.of(user(0))
+  await access.of(user(0))
   assert.equal(looks.length, 10_002)
 })

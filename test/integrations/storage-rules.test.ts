@@ -6,9 +6,10 @@ import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { mayPass, readComplaint } from '../../src/integrations/storage/complaint.ts'
 import { endpointProblem, objectUrl } from '../../src/integrations/storage/endpoint.ts'
-import { failureCode, fitForDisplay } from '../../src/integrations/storage/errors.ts'
+import { fitForDisplay } from '../../src/integrations/storage/errors.ts'
 import { StorageError, verified } from '../../src/integrations/storage/index.ts'
 import { signedHeaders } from '../../src/integrations/storage/signature.ts'
+import { failureCode } from '../../src/kernel/errors.ts'
 
 const sha256 = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex')
 

@@ -21,11 +21,15 @@ const user: Caller = {
   via: 'token',
   credentialId: 'jti-1',
   expiresAt: '2026-11-15T13:00:00.000Z',
+  operator: false,
+  limits: [],
 }
+const operator: Caller = { ...user, tenantId: 'platform', operator: true, limits: [['billing:read']] }
 const admin: Caller = { ...user, tenantId: null, roles: ['x', 'platform_admin'], platformAdmin: true }
 
-test('a platform_admin sees all tenants, a user one, and without a tenant nobody gets this far', () => {
+test('a platform_admin and an operator see all tenants, a user one, and without a tenant nobody gets this far', () => {
   assert.deepEqual(scopeOf(admin), { allTenants: true })
+  assert.deepEqual(scopeOf(operator), { allTenants: true })
   assert.deepEqual(scopeOf(user), { allTenants: false, tenantId: 'acme' })
   assert.throws(() => scopeOf({ ...user, tenantId: null }), /without a tenant passed the guard/)
   const request = (caller: Caller | undefined) =>
@@ -41,16 +45,17 @@ test('events name the platform_admin’s role, or else the first of the caller�
   )
 })
 
-test('a filter may name one’s own tenant, and a platform_admin’s any', () => {
+test('a filter may name one’s own tenant, and an operator’s any', () => {
   for (const [caller, tenant] of [
     [user, undefined],
     [user, 'acme'],
     [admin, 'globex'],
+    [operator, 'globex'],
   ] as const)
     refuseForeignTenant(caller, tenant)
   assert.throws(() => refuseForeignTenant(user, 'globex'), {
     kind: 'forbidden',
-    message: 'The tenant_id filter is for a platform_admin.',
+    message: 'The tenant_id filter is for operators.',
   })
 })
 

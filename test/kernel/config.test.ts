@@ -143,6 +143,45 @@ test('production calls nobody in the clear who gets a token, but itself', () => 
   }
 })
 
+test('an issuer with keys of its own is named with its audience, called by https in production, and makes the secret unneeded', () => {
+  const { JWT_SECRET: _, ...without } = strong
+  const keys = {
+    JWT_JWKS_URL: 'https://id.example.com/keys/',
+    JWT_ISSUER: 'https://id.example.com',
+    JWT_AUDIENCE: 'cloudops-api',
+  }
+  assert.deepEqual(problemsOf({ ...testEnvironment, JWT_JWKS_URL: keys.JWT_JWKS_URL }), [
+    'JWT_ISSUER must be set with JWT_JWKS_URL: the keys may sign for others too',
+    'JWT_AUDIENCE must be set with JWT_JWKS_URL: the keys may sign for others too',
+  ])
+  for (const base of [strong, without]) {
+    assert.deepEqual(problemsOf({ ...base, ...keys }), [])
+    for (const JWT_JWKS_URL of ['http://id.internal/keys', 'http://127.0.0.1:8080/keys'])
+      assert.deepEqual(problemsOf({ ...base, ...keys, JWT_JWKS_URL }), [
+        'JWT_JWKS_URL must be https:// in production: its answer decides who is let in',
+      ])
+  }
+  const { config } = readConfig({ ...without, ...keys })
+  assert.deepEqual([config.JWT_SECRET, config.JWT_JWKS_URL], [[], keys.JWT_JWKS_URL])
+  const finance = { FINANCE_URL: 'https://finance.example.com' }
+  assert.deepEqual(problemsOf({ ...without, ...keys, ...finance }), [
+    'FINANCE_JWT_SECRET must be set: there is no JWT_SECRET that could stand in for it',
+  ])
+  const { SECRET_KEY } = strong
+  const FINANCE_JWT_SECRET = [...SECRET_KEY].reverse().join('')
+  assert.deepEqual(problemsOf({ ...without, ...keys, ...finance, FINANCE_JWT_SECRET }), [])
+  assert.deepEqual(problemsOf({ ...strong, ...keys, ...finance }), [])
+  assert.deepEqual(problemsOf({ ...testEnvironment, ...keys, JWT_JWKS_URL: 'http://10.0.0.8/keys' }), [])
+  for (const host of ['169.254.169.254', '[fe80::1]', '[::ffff:169.254.169.254]'])
+    assert.deepEqual(problemsOf({ ...testEnvironment, ...keys, JWT_JWKS_URL: `http://${host}/keys` }), [
+      'JWT_JWKS_URL points to a link-local address',
+    ])
+  assert.equal(
+    problemsOf({ ...testEnvironment, ...keys, JWT_JWKS_URL: 'https://a:b@id.example.com' }).length,
+    1,
+  )
+})
+
 test('production refuses one secret for two purposes', () => {
   const words = (name: string, other: string) => [
     `${name} is the same as ${other}: give each a secret of its own`,

@@ -70,13 +70,15 @@ test('no tenant and user can be taken for two others, whatever their names hold'
     { tenantId: 'null', sub: 'c' },
   ]
   assert.equal(new Set(named.map(callerKey)).size, named.length)
-  const groups = [
-    { platformAdmin: true, tenantId: 'a' },
-    { platformAdmin: false, tenantId: 'a' },
-    { platformAdmin: false, tenantId: 'null' },
-  ]
+  const member = { platformAdmin: false, operator: false }
+  const admin = { platformAdmin: true, operator: false, tenantId: 'a' }
+  const groups = [admin, { ...member, tenantId: 'a' }, { ...member, tenantId: 'null' }]
   assert.equal(new Set(groups.map(groupOf)).size, 3)
-  assert.equal(groupOf({ platformAdmin: true, tenantId: null }), groupOf(groups[0]!))
+  for (const other of [
+    { ...admin, tenantId: null },
+    { ...member, operator: true, tenantId: 'platform' },
+  ])
+    assert.equal(groupOf(other), groupOf(admin))
 })
 
 test('a group runs as many at once as it may, the next in turn, and keeps no other group waiting', async () => {

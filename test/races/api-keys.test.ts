@@ -35,6 +35,27 @@ if (onPostgres) {
     }
   })
 
+  test('of two tokens at once the one with the later iat decides what a key may', async t => {
+    const { call, clock, tokens } = await setup(t, { env })
+    await call('POST', '/api/v1/admin/roles', { body: { name: 'idle', permissions: [] } })
+    const { api_key } = (await call('POST', base, { token: await tokens.tenant('acme', { sub: 'alice' }) }))
+      .body.data
+    for (let round = 1; round <= ROUNDS; round++) {
+      clock.advance(5_000)
+      const now = Math.floor(clock.now().getTime() / 1000)
+      const exp = now + 60
+      const use = async (role: string, iat: number) =>
+        call('GET', '/api/v1/session', {
+          token: await tokens.tenant('acme', { sub: 'alice', role, iat, exp }),
+        })
+      const later = round % 2 === 0 ? ['member', 'idle'] : ['idle', 'member']
+      const both = [use(later[0]!, now - 1), use(later[1]!, now)]
+      await Promise.all(round % 3 === 0 ? both.reverse() : both)
+      const { status } = await call('GET', '/api/v1/inventory', { token: api_key })
+      assert.equal(status, round % 2 === 0 ? 403 : 200, `round ${round}`)
+    }
+  })
+
   test('of two rotations at once one makes the new key, and the other is told which', async t => {
     const { call, tokens } = await setup(t, { env })
     const token = await tokens.tenant('acme', { sub: 'alice' })

@@ -58,6 +58,9 @@ async function surroundings(t: TestContext) {
   return { env, providerUrl, finance, provider }
 }
 
+/** It takes one minute; a line that waits for ever is then shown, and not only that the test took too long. */
+const LONGEST_STORY_MS = 280_000
+
 /** Runs the lines in one shell, where `npx cloudops` is the service's own launcher, and says what each printed. */
 async function run(
   t: TestContext,
@@ -95,7 +98,9 @@ async function run(
   child.stderr.setEncoding('utf8').on('data', chunk => {
     stderr += chunk
   })
+  const limit = setTimeout(() => child.kill('SIGKILL'), LONGEST_STORY_MS)
   const [code] = await once(child, 'close')
+  clearTimeout(limit)
   const printed = story.map((_, index) => {
     const [, rest = ''] = stdout.split(`${mark(index)}\n`)
     return rest.split(`${mark(index + 1)}\n`)[0]!.trimEnd()

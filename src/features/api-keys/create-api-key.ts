@@ -7,9 +7,13 @@ import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { expiryFrom } from './key-expiry.ts'
 import { newKey } from './key-format.ts'
-import { mayActIn, mayMakeKeys, rightsFor } from './key-rights.ts'
-import { insertKey } from './repository.ts'
+import { mayActIn, mayMakeKeys, ownerOf, rightsFor } from './key-rights.ts'
+import { insertKey, newerToken } from './repository.ts'
 import type { ApiKeyRow } from './tables.ts'
+
+export interface KeysKernel extends Kernel {
+  platformTenantId: string
+}
 
 export interface CreateApiKey {
   description?: string | null
@@ -26,7 +30,7 @@ export interface CreatedKey {
 const TRIES = 5
 
 export function createApiKey(
-  { db, clock }: Kernel,
+  { db, clock, platformTenantId }: KeysKernel,
   caller: Caller,
   userId: string,
   { description, expires_at, tenant_id }: CreateApiKey,
@@ -51,7 +55,11 @@ export function createApiKey(
     created_by: caller.sub,
     expires_at: checkedExpiry(expires_at, now),
   }
-  return transaction(db, tx => insertNewKey(tx, unborn))
+  const owner = ownerOf(caller, userId, rights, platformTenantId)
+  return transaction(db, async tx => {
+    // A token that is still good may be older than one that the user's other keys know of.
+    return insertNewKey(tx, { ...unborn, ...owner, ...(await newerToken(tx, userId, owner)) })
+  })
 }
 
 export function refuseKeysFromKeys(caller: Caller): void {
@@ -67,9 +75,9 @@ export function checkedExpiry(expiresAt: string | null | undefined, now: Date): 
   ])
 }
 
-type Unborn = Pick<
+type Unborn = Omit<
   ApiKeyRow,
-  'user_id' | 'tenant_id' | 'roles' | 'description' | 'replaces' | 'created_at' | 'created_by' | 'expires_at'
+  'id' | 'key_prefix' | 'key_hash' | 'last_used_at' | 'revoked_at' | 'revoked_by' | 'revoked_reason'
 >
 
 export async function insertNewKey(executor: Executor, unborn: Unborn): Promise<CreatedKey> {

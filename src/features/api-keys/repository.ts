@@ -1,9 +1,10 @@
 // SQL of the API keys.
 import { sql } from 'kysely'
+import { storable } from '../../kernel/acting.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { PLATFORM_ADMIN } from '../../kernel/http/caller.ts'
-import type { KeyScope } from './key-rights.ts'
+import type { KeyScope, Owner } from './key-rights.ts'
 import type { ApiKeyRow } from './tables.ts'
 
 const SHOWN = [
@@ -18,11 +19,11 @@ const SHOWN = [
 export type ShownKey = Pick<ApiKeyRow, (typeof SHOWN)[number]>
 
 export type PresentedKey = Omit<ShownKey, 'description' | 'key_prefix' | 'created_at'> &
-  Pick<ApiKeyRow, 'user_id' | 'tenant_id' | 'roles' | 'key_hash'>
+  Pick<ApiKeyRow, 'user_id' | 'tenant_id' | 'roles' | 'owner_tenant' | 'owner_roles' | 'key_hash'>
 
 /** Read at every request that carries a key. */
 export async function findByPrefix(executor: Executor, prefix: string): Promise<PresentedKey | undefined> {
-  const text = `select id, user_id, tenant_id, roles, key_hash, last_used_at, expires_at, revoked_at
+  const text = `select id, user_id, tenant_id, roles, owner_tenant, owner_roles, key_hash, last_used_at, expires_at, revoked_at
     from api_keys where key_prefix = $1`
   const [row] = await runStatement<PresentedKey>(executor, { name: 'api_keys_find_by_prefix', text }, [
     prefix,
@@ -134,6 +135,62 @@ export async function revokeKeysOf(
     .where('revoked_at', 'is', null)
     .where(ours)
     .execute()
+}
+
+/** Whose keys, by the user's token: `platformTenantId` is where platform_admins are at home. */
+export interface TokenOwner {
+  userId: string
+  tenantId: string
+  platformTenantId: string
+}
+
+/** Keys of a token's owner. Those of the version before do not say whose they are: a platform_admin's may name any tenant. */
+const ofOwner = ({
+  userId,
+  tenantId,
+  platformTenantId,
+}: TokenOwner) => `user_id = ${userId} and revoked_at is null
+  and case when owner_tenant is not null then owner_tenant = ${tenantId}
+    else tenant_id = ${tenantId} or (${tenantId} = ${platformTenantId} and '${PLATFORM_ADMIN}' = any (roles)) end`
+
+/** A part of a statement: the newest token that all living keys of its owner know of; null: there are no such keys. */
+export const TOLD_UP_TO = ({ now, ...owner }: TokenOwner & { now: string }): string =>
+  `select min(coalesce(owner_token_at, 'epoch')) from api_keys
+  where ${ofOwner(owner)} and (expires_at is null or expires_at > ${now})`
+
+const TELL = {
+  name: 'api_keys_tell',
+  text: `update api_keys set owner_tenant = $2, owner_roles = $4, owner_token_at = $5
+    where ${ofOwner({ userId: '$1', tenantId: '$2', platformTenantId: '$3' })}
+      and (owner_token_at is null or owner_token_at < $5)`,
+}
+
+/** The keys of a user learn what its newest token says. Of two that come at once the later one stays. */
+export async function tellKeys(
+  executor: Executor,
+  { userId, tenantId, platformTenantId }: TokenOwner,
+  roles: readonly string[],
+  issuedAt: string,
+): Promise<void> {
+  const values = [userId, tenantId, platformTenantId, roles.map(storable), issuedAt]
+  await runStatement(executor, TELL, values)
+}
+
+/** A newer token of the user's that another of its keys knows of. */
+export function newerToken(
+  tx: Executor,
+  userId: string,
+  { owner_tenant, owner_token_at }: Owner,
+): Promise<Omit<Owner, 'owner_tenant'> | undefined> {
+  return tx
+    .selectFrom('api_keys')
+    .select(['owner_roles', 'owner_token_at'])
+    .where('user_id', '=', userId)
+    .where('owner_tenant', '=', owner_tenant)
+    .where('owner_token_at', '>', owner_token_at ?? 'epoch')
+    .orderBy('owner_token_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
 }
 
 /** Writes the time of use unless one has been written since `unlessSince`. */

@@ -8,8 +8,7 @@ import { type Caller, callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One, Query } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import { type CreatedKey, createApiKey } from './create-api-key.ts'
+import { type CreatedKey, createApiKey, type KeysKernel } from './create-api-key.ts'
 import { isActive } from './key-expiry.ts'
 import { type KeyScope, keysWithin } from './key-rights.ts'
 import { findKey, listKeys, type ShownKey } from './repository.ts'
@@ -48,7 +47,7 @@ function created(reply: FastifyReply, { raw, row }: CreatedKey) {
   return { data: { ...key, warning: WARNING } }
 }
 
-export function apiKeyRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+export function apiKeyRoutes(kernel: KeysKernel): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('api_keys', ['uuid'])
   const shown = (key: ShownKey) => ({ ...key, is_active: isActive(key, kernel.clock.now()) })
 

@@ -6,6 +6,11 @@ export interface ApiKeyRow {
   /** What the key acts as. */
   tenant_id: string | null
   roles: string[]
+  /** The tenant whose user the key's owner is; null on keys of the version before, until a token of theirs is seen. */
+  owner_tenant: string | null
+  /** The roles of the owner's newest token and when that was issued: the key may no more than they and its own. */
+  owner_roles: string[] | null
+  owner_token_at: string | null
   key_prefix: string
   key_hash: string
   description: string | null

@@ -1,15 +1,16 @@
 // Is this API key good, and who is it? Asked of the database at every request, so that revocation and expiry take
 // effect at the next one; but only for a key whose checksum is right.
 import type { Refused } from '../../kernel/http/authenticate.ts'
-import { type Caller, PLATFORM_ADMIN } from '../../kernel/http/caller.ts'
+import type { Identity } from '../../kernel/http/caller.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { isActive } from './key-expiry.ts'
 import { isHashOf, prefixOf } from './key-format.ts'
+import { actsAs } from './key-rights.ts'
 import { findByPrefix, type PresentedKey, touchKey } from './repository.ts'
 
 export interface ApiKeyVerifier {
   /** The caller a key stands for, or why it is not good. */
-  verify(raw: string): Promise<Caller | Refused>
+  verify(raw: string): Promise<Identity | Refused>
   /** Resolves when every use seen so far has been written down. */
   settled(): Promise<void>
 }
@@ -39,9 +40,8 @@ export function apiKeyVerifier(kernel: Kernel): ApiKeyVerifier {
       if (!isActive(key, now))
         return { refused: key.revoked_at === null ? 'it has expired' : 'it was revoked', id: key.id }
       noteUse(key, now)
-      const { user_id: sub, tenant_id: tenantId, roles, id: credentialId, expires_at: expiresAt } = key
-      const platformAdmin = roles.includes(PLATFORM_ADMIN)
-      return { sub, tenantId, roles, platformAdmin, via: 'api_key', credentialId, expiresAt }
+      const { user_id: sub, id: credentialId, expires_at: expiresAt } = key
+      return { sub, ...actsAs(key), via: 'api_key', credentialId, expiresAt }
     },
     async settled() {
       await Promise.all(writing.values())

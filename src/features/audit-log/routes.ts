@@ -13,7 +13,7 @@ import { findEntry, listEntries } from './repository.ts'
 import { AuditEntry, ChainVerdict, Checkpoint, EntriesQuery, IdParams, VerifyQuery } from './schemas.ts'
 import { verifyChain } from './verify-chain.ts'
 
-const config = { guard: 'platform_admin' } as const
+const config = { guard: 'operator' } as const
 const tags = ['Administration']
 const base = '/api/v1/admin/audit_log'
 

@@ -11,7 +11,7 @@ import { findInvoice } from './repository.ts'
 import { FileQuery, IdParams, InvoiceFile } from './schemas.ts'
 import { sendFile } from './send-file.ts'
 
-const config = { guard: 'platform_admin' } as const
+const config = { guard: 'operator' } as const
 const tags = ['Billing']
 const base = '/api/v1/billing/invoices/:id'
 

@@ -14,7 +14,7 @@ export function focusRoutes({ db, platformTenantId }: BillingKernel): FastifyPlu
     app.get(
       '/api/v1/billing/focus',
       {
-        config: { guard: 'platform_admin' },
+        config: { guard: 'operator' },
         schema: {
           tags: ['Billing'],
           operationId: 'exportFocus',

@@ -12,7 +12,7 @@ import { findInvoice, latestBalance, listInvoices } from './repository.ts'
 import { requestIngest } from './request-ingest.ts'
 import { Balance, IdParams, Invoice, InvoicesQuery, ShownInvoice } from './schemas.ts'
 
-const config = { guard: 'platform_admin' } as const
+const config = { guard: 'operator' } as const
 const tags = ['Billing']
 const base = '/api/v1/billing'
 

@@ -13,7 +13,7 @@ import { listLines } from './line-repository.ts'
 import { monthOf } from './line-time.ts'
 import { AssignBody, CostLine, CostLinesQuery, IdParams } from './schemas.ts'
 
-const config = { guard: 'platform_admin' } as const
+const config = { guard: 'operator' } as const
 const tags = ['Billing']
 const base = '/api/v1/billing/cost-lines'
 

@@ -13,7 +13,7 @@ export function pushRoutes(kernel: FinanceKernel): FastifyPluginAsyncTypebox {
       '/api/v1/billing/invoices/:id/push',
       {
         config: {
-          guard: 'platform_admin',
+          guard: 'operator',
           problems: {
             409: {
               not_ingested: 'The invoice has no lines yet.',

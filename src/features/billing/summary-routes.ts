@@ -52,7 +52,7 @@ export function summaryRoutes({ db }: Kernel): FastifyPluginAsyncTypebox {
     app.get(
       '/api/v1/billing/summary',
       {
-        config: { guard: 'platform_admin' },
+        config: { guard: 'operator' },
         schema: {
           tags: ['Billing'],
           operationId: 'getBillingSummary',

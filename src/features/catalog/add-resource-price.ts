@@ -1,19 +1,38 @@
 // A price for what no plan covers. Of one kind, unit and currency, no two hold on one day.
 import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { type PriceTerms, periodErrors, subjectOf } from './price-period.ts'
-import { insertPrice, lockSubject } from './price-repository.ts'
+import { insertPrice, listPricesOf, lockSubject } from './price-repository.ts'
 import type { ResourcePriceRow } from './tables.ts'
 
-export async function addResourcePrice({ db, clock }: Kernel, terms: PriceTerms): Promise<ResourcePriceRow> {
+/** All prices of a kind in a currency, before a change and after it. */
+export interface PriceChange {
+  resource_kind: string
+  currency: string
+  before: ResourcePriceRow[]
+  after: ResourcePriceRow[]
+}
+
+/** Refuses a change by throwing. Who charges by the prices knows the catalog, not the catalog them: app.ts hands it in. */
+export type PriceGuard = (tx: Executor, change: PriceChange) => Promise<void>
+
+export async function addResourcePrice(
+  { db, clock }: Kernel,
+  guard: PriceGuard,
+  terms: PriceTerms,
+): Promise<ResourcePriceRow> {
   refuseBadPeriod(terms)
   const price = { id: newId(), ...terms, created_at: clock.now().toISOString() }
+  const { resource_kind, currency } = price
   await transaction(db, async tx => {
     await lockSubject(tx, price)
     await insertPrice(tx, price)
+    const after = await listPricesOf(tx, price)
+    await guard(tx, { resource_kind, currency, before: after.filter(({ id }) => id !== price.id), after })
   }).catch(error => {
     throw overlapOf(error, price) ?? error
   })

@@ -2,12 +2,13 @@
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { overlapOf, refuseBadPeriod } from './add-resource-price.ts'
-import { findPrice, lockSubject, setPriceEnd } from './price-repository.ts'
+import { overlapOf, type PriceGuard, refuseBadPeriod } from './add-resource-price.ts'
+import { findPrice, listPricesOf, lockSubject, setPriceEnd } from './price-repository.ts'
 import type { ResourcePriceRow } from './tables.ts'
 
 export async function endResourcePrice(
   { db }: Kernel,
+  guard: PriceGuard,
   id: string,
   effectiveTo: string | null | undefined,
 ): Promise<ResourcePriceRow> {
@@ -15,9 +16,13 @@ export async function endResourcePrice(
   if (!price) throw notFound()
   if (effectiveTo === undefined) return price
   refuseBadPeriod({ ...price, effective_to: effectiveTo })
+  const { resource_kind, currency } = price
   const changed = await transaction(db, async tx => {
     await lockSubject(tx, price)
-    return setPriceEnd(tx, id, effectiveTo)
+    const before = await listPricesOf(tx, price)
+    const ended = await setPriceEnd(tx, id, effectiveTo)
+    await guard(tx, { resource_kind, currency, before, after: await listPricesOf(tx, price) })
+    return ended
   }).catch(error => {
     throw overlapOf(error, price) ?? error
   })

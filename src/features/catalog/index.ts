@@ -1,4 +1,5 @@
 // The catalog: what other parts of the service may use.
+export type { PriceGuard } from './add-resource-price.ts'
 export { findAddons } from './addon-repository.ts'
 export { type CatalogDiff, type Change, catalogDiff, type StandingCatalog } from './catalog-diff.ts'
 export { type Catalog, readCatalogFile, writeCatalogFile } from './catalog-file.ts'

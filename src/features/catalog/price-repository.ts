@@ -61,6 +61,19 @@ export async function lockSubject(
   await sql`select pg_advisory_xact_lock(hashtextextended(${subject}, 0))`.execute(tx)
 }
 
+/** All that a kind costs in a currency, whenever and by whatever unit. */
+export function listPricesOf(
+  executor: Executor,
+  { resource_kind, currency }: Pick<ResourcePriceRow, 'resource_kind' | 'currency'>,
+): Promise<ResourcePriceRow[]> {
+  return executor
+    .selectFrom('resource_prices')
+    .selectAll()
+    .where('resource_kind', '=', resource_kind)
+    .where('currency', '=', currency)
+    .execute()
+}
+
 export async function insertPrice(tx: Executor, price: ResourcePriceRow): Promise<void> {
   await tx.insertInto('resource_prices').values(price).execute()
 }

@@ -5,15 +5,24 @@ import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { addResourcePrice } from './add-resource-price.ts'
+import { addResourcePrice, type PriceGuard } from './add-resource-price.ts'
 import { endResourcePrice } from './end-resource-price.ts'
 import { findPrice, listPrices, type PriceKey } from './price-repository.ts'
 import { base, tags, writes } from './route-configs.ts'
 import { AddPriceBody, EndPriceBody, PriceParams, PricesQuery, ResourcePrice } from './schemas.ts'
 
 const prices = `${base}/resource-prices`
+const config = {
+  ...writes,
+  problems: {
+    409: {
+      price_overlap: 'Another price of the same kind, unit and currency holds on one of those days.',
+      month_finished: 'It would change what was charged for in a month that is over.',
+    },
+  },
+}
 
-export function priceRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+export function priceRoutes(kernel: Kernel, guard: PriceGuard): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('resource_prices', ['text', 'text', 'text', 'text'])
   return async app => {
     app.get(
@@ -63,27 +72,21 @@ export function priceRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       prices,
       {
-        config: {
-          ...writes,
-          problems: {
-            409: {
-              price_overlap: 'Another price of the same kind, unit and currency holds on one of those days.',
-            },
-          },
-        },
+        config,
         schema: {
           tags,
           operationId: 'createResourcePrice',
           summary: 'Add a resource price',
           description:
             'It holds from `effective_from` to the day before `effective_to`. 409 `price_overlap` when another of the ' +
-            'same kind, unit and currency holds on one of those days.',
+            'same kind, unit and currency holds on one of those days, `month_finished` when a month that is over, and in ' +
+            'which something of the kind was metered, would have another price.',
           body: AddPriceBody,
           response: { 201: One(ResourcePrice) },
         },
       },
       async (request, reply) => {
-        const price = await addResourcePrice(inRequest(kernel, request), request.body)
+        const price = await addResourcePrice(inRequest(kernel, request), guard, request.body)
         reply.code(201).header('location', `${prices}/${price.id}`)
         return { data: price }
       },
@@ -92,27 +95,21 @@ export function priceRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.patch(
       `${prices}/:id`,
       {
-        config: {
-          ...writes,
-          problems: {
-            409: {
-              price_overlap: 'Another price of the same kind, unit and currency holds on one of those days.',
-            },
-          },
-        },
+        config,
         schema: {
           tags,
           operationId: 'endResourcePrice',
           summary: 'End a resource price',
           description:
-            'Sets or moves `effective_to`, so that another price can follow. Nothing else of it changes.',
+            'Sets or moves `effective_to`, so that another price can follow. Nothing else of it changes. 409 `price_overlap` ' +
+            'and `month_finished` as for a new one.',
           params: PriceParams,
           body: EndPriceBody,
           response: { 200: One(ResourcePrice) },
         },
       },
       async request => ({
-        data: await endResourcePrice(kernel, request.params.id, request.body.effective_to),
+        data: await endResourcePrice(kernel, guard, request.params.id, request.body.effective_to),
       }),
     )
   }

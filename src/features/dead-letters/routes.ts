@@ -8,7 +8,7 @@ import type { Kernel } from '../../kernel/kernel.ts'
 import { listDeadLetters } from './repository.ts'
 import { retryDeadLetter } from './retry-dead-letter.ts'
 
-const config = { guard: 'platform_admin' } as const
+const config = { guard: 'operator' } as const
 const tags = ['Administration']
 const base = '/api/v1/admin/dead_letters'
 

@@ -1,4 +1,4 @@
-// SQL of deployments as those who charge for them see them: whose they are, and when they ended.
+// SQL of deployments as those who charge for them see them: whose they are.
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
@@ -7,8 +7,6 @@ export interface BilledDeployment {
   id: string
   tenant_id: string
   slug: string
-  /** When it was cancelled, which ends its subscription. */
-  cancelled_at: string | null
 }
 
 export interface BilledFilter {
@@ -31,10 +29,7 @@ export async function listBilled(
     after === null ? undefined : sql`d.id > ${after}`,
   ].filter(condition => condition !== undefined)
   const { rows } = await sql<BilledDeployment>`
-    select d.id, d.tenant_id, d.slug,
-      (select min(e.created_at) from cloud_deployment_events e
-       where e.deployment_id = d.id and e.to_state = 'cancelled') as cancelled_at
-    from cloud_deployments d where ${sql.join([sql`true`, ...conditions], sql` and `)}
+    select d.id, d.tenant_id, d.slug from cloud_deployments d where ${sql.join([sql`true`, ...conditions], sql` and `)}
     order by d.id limit ${limit}`.execute(executor)
   return rows
 }

@@ -1,7 +1,7 @@
 // A new deployment: it starts in `active`, and creating it records no event, for nothing was left.
 import { violatedConstraint } from '../../kernel/db/sql-state.ts'
 import { conflict, forbidden, invalid } from '../../kernel/errors.ts'
-import type { Caller } from '../../kernel/http/caller.ts'
+import { type Caller, seesAllTenants } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { FIRST_STATE } from './lifecycle.ts'
@@ -54,7 +54,7 @@ function tenantFor(caller: Caller, named: string | undefined): string {
       { pointer: '/tenant_id', message: 'is required: the token names no tenant' },
     ])
   }
-  if (!caller.platformAdmin && tenant !== caller.tenantId)
+  if (!seesAllTenants(caller) && tenant !== caller.tenantId)
     throw forbidden('A deployment can be made for your own tenant only.')
   return tenant
 }

@@ -14,6 +14,9 @@ export type DeploymentState = keyof typeof LIFECYCLE
 
 export const STATES = Object.keys(LIFECYCLE) as DeploymentState[]
 
+/** The permission to do what is the operator's with a tenant's deployment. */
+export const OPERATE = 'deployments:operate'
+
 /** Where a new deployment starts. No flow enters `trial`. */
 export const FIRST_STATE: DeploymentState = 'active'
 

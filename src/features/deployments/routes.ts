@@ -227,7 +227,8 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           operationId: 'changePlanVersion',
           summary: 'Move the subscription to another plan version',
           description:
-            'With `preview: true` it says what would change, in cents, and changes nothing. Addons keep what was agreed.',
+            'From now on: the running month is priced by what holds at its end, months that are over stay as they are. With ' +
+            '`preview: true` it says what would change, in cents, and changes nothing. Addons keep what was agreed.',
           params: IdParams,
           body: ChangePlanVersionBody,
           response: { 200: One(PlanChange) },

@@ -2,10 +2,11 @@
 // that it cannot be cancelled between the look and the write.
 import { transaction } from '../../kernel/db/transaction.ts'
 import { forbidden, invalid, notFound } from '../../kernel/errors.ts'
+import { mayOperate } from '../../kernel/http/access.ts'
 import { type Caller, scopeOf } from '../../kernel/http/caller.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { type AddonChoice, changePlanVersion, subscribe } from '../subscriptions/index.ts'
-import { isOver } from './lifecycle.ts'
+import { isOver, OPERATE } from './lifecycle.ts'
 import { lockDeployment } from './repository.ts'
 import { subscriptionAfter } from './subscription-after.ts'
 
@@ -23,7 +24,8 @@ export function subscribeDeployment(
   input: SubscribeInput,
 ): Promise<string> {
   const trial = input.trial_ends_at ?? null
-  if (trial !== null && !caller.platformAdmin) throw forbidden('trial_ends_at is for a platform_admin.')
+  if (trial !== null && !mayOperate(caller, OPERATE))
+    throw forbidden(`trial_ends_at is for operators with ${OPERATE}.`)
   return transaction(db, async tx => {
     const deployment = await lockDeployment(tx, scopeOf(caller), id)
     if (!deployment) throw notFound()

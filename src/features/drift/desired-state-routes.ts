@@ -1,4 +1,4 @@
-// /api/v1/inventory/:id/desired-state, for a platform_admin.
+// /api/v1/inventory/:id/desired-state, for operators.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { transaction } from '../../kernel/db/transaction.ts'
@@ -9,7 +9,7 @@ import { adoptResource } from './adopt-resource.ts'
 import { DesiredState, DesiredStateBody, IdParams } from './schemas.ts'
 import { dropDesiredState } from './write-desired-state.ts'
 
-const config = { guard: 'platform_admin' } as const
+const config = { guard: 'operator' } as const
 const tags = ['Drift']
 /** A spec’s 64 KiB are those of its shortest spelling: indented and with escapes it is longer. */
 const LARGEST_BODY = 128 * 1024

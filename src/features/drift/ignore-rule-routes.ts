@@ -1,4 +1,4 @@
-// /api/v1/drift/ignore-rules, for a platform_admin.
+// /api/v1/drift/ignore-rules, for operators.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { transaction } from '../../kernel/db/transaction.ts'
@@ -12,7 +12,7 @@ import { createIgnoreRule } from './create-ignore-rule.ts'
 import { deleteRule, findRule, listRules } from './ignore-rule-repository.ts'
 import { CreateIgnoreRuleBody, IdParams, IgnoreRule } from './schemas.ts'
 
-const config = { guard: 'platform_admin' } as const
+const config = { guard: 'operator' } as const
 const tags = ['Drift']
 const base = '/api/v1/drift/ignore-rules'
 

@@ -1,4 +1,4 @@
-// /api/v1/drift, for a platform_admin.
+// /api/v1/drift, for operators.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
@@ -13,7 +13,7 @@ import { ignoreRuleRoutes } from './ignore-rule-routes.ts'
 import { findDrift, listDrift, listIgnored } from './repository.ts'
 import { AcceptedDrift, Drift, DriftQuery, IdParams } from './schemas.ts'
 
-const config = { guard: 'platform_admin' } as const
+const config = { guard: 'operator' } as const
 const tags = ['Drift']
 const base = '/api/v1/drift'
 
@@ -79,6 +79,7 @@ export function driftRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       {
         config: {
           ...config,
+          permission: 'drift:accept',
           problems: {
             409: {
               drift_not_open: 'The drift is accepted, resolved or stale.',

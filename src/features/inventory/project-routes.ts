@@ -64,7 +64,7 @@ export function projectRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.patch(
       `${base}/:id`,
       {
-        config: { guard: 'platform_admin' },
+        config: { guard: 'operator' },
         schema: {
           tags,
           operationId: 'assignProject',

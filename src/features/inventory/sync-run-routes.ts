@@ -10,7 +10,7 @@ import { confirmHeldDeletions } from './confirm-held-deletions.ts'
 import { IdParams, SyncRun, SyncRunsQuery } from './schemas.ts'
 import { findSyncRun, listSyncRuns } from './sync-run-repository.ts'
 
-const config = { guard: 'platform_admin' } as const
+const config = { guard: 'operator' } as const
 const tags = ['Inventory']
 const base = '/api/v1/inventory/sync-runs'
 

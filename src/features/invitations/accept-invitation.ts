@@ -2,9 +2,9 @@
 // for it. An unknown, used, revoked, expired or another tenant's token are all the same nothing.
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
-import type { Caller } from '../../kernel/http/caller.ts'
+import { type Caller, homeTenant } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
-import { homeTenant, type UserRow, type UsersKernel, upsertUser } from '../users/index.ts'
+import { type UserRow, type UsersKernel, upsertUser } from '../users/index.ts'
 import { hashToken } from './invitation-token.ts'
 import { takeInvitation } from './repository.ts'
 

@@ -26,7 +26,7 @@ const config = { guard: 'platform_admin' } as const
 const tags = ['Administration']
 const base = '/api/v1/admin/invitations'
 
-/** `changed` is called when somebody's standing has changed. */
+/** `changed` is called when somebody's access has changed. */
 export function invitationRoutes(kernel: UsersKernel, changed: () => void): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('invitations', ['uuid'])
   const shown = (row: ShownInvitation) => ({ ...row, status: statusAt(row, kernel.clock.now()) })

@@ -1,4 +1,6 @@
-// SQL of what the provider charged for deployments and tenants: a month's lines without taxes, each currency by itself.
+// SQL of what the provider charged for deployments and tenants: all of a month's lines, each currency by itself. Every line
+// is in exactly one of its deployment's, its tenant's and nobody's sum, taxes and credits too, so that the sums of all add up
+// to the month's invoices.
 import { type RawBuilder, sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 
@@ -8,6 +10,10 @@ export interface Cost {
   amount: string
   /** The lines' minor units, summed: what finance is told. */
   amount_minor: bigint
+  /** What of it the split calls tax. */
+  tax_minor: bigint
+  /** How many lines the split calls tax and their product does not: a droplet named `taxi`. */
+  flagged_lines: number
 }
 
 export interface OwnedCost extends Cost {
@@ -15,13 +21,19 @@ export interface OwnedCost extends Cost {
   owner: string
 }
 
-type SummedRow = Omit<OwnedCost, 'amount_minor'> & { amount_minor: string }
+type SummedRow = Omit<OwnedCost, 'amount_minor' | 'tax_minor'> & { amount_minor: string; tax_minor: string }
 
-const SUMS = sql`sum(l.amount)::text as amount, sum(l.amount_minor)::text as amount_minor`
+const SUMS = sql`sum(l.amount)::text as amount, sum(l.amount_minor)::text as amount_minor,
+  coalesce(sum(l.amount_minor) filter (where l.is_tax), 0)::text as tax_minor,
+  (count(*) filter (where l.tax_flagged))::int as flagged_lines`
 
 async function summed(executor: Executor, query: RawBuilder<SummedRow>): Promise<OwnedCost[]> {
   const { rows } = await query.execute(executor)
-  return rows.map(row => ({ ...row, amount_minor: BigInt(row.amount_minor) }))
+  return rows.map(row => ({
+    ...row,
+    amount_minor: BigInt(row.amount_minor),
+    tax_minor: BigInt(row.tax_minor),
+  }))
 }
 
 /** `period` is the first day of the month. */
@@ -30,7 +42,7 @@ export const costsOfDeployments = (executor: Executor, period: string, ids: stri
     executor,
     sql`
       select l.deployment_id as owner, l.currency, ${SUMS} from cloud_cost_lines l
-      where l.deployment_id = any(${ids}::uuid[]) and l.period = ${period}::date and not l.is_tax
+      where l.deployment_id = any(${ids}::uuid[]) and l.period = ${period}::date
       group by l.deployment_id, l.currency order by l.currency`,
   )
 
@@ -44,13 +56,13 @@ export const costsOfTenants = (
     executor,
     sql`
       select owner, l.currency, ${SUMS} from (
-        select d.tenant_id as owner, l.currency, l.amount, l.amount_minor
+        select d.tenant_id as owner, l.currency, l.amount, l.amount_minor, l.is_tax, l.tax_flagged
         from cloud_deployments d join cloud_cost_lines l on l.deployment_id = d.id
-        where d.tenant_id = any(${tenantIds}::text[]) and l.period = ${period}::date and not l.is_tax
+        where d.tenant_id = any(${tenantIds}::text[]) and l.period = ${period}::date
         union all
-        select l.tenant_id, l.currency, l.amount, l.amount_minor from cloud_cost_lines l
+        select l.tenant_id, l.currency, l.amount, l.amount_minor, l.is_tax, l.tax_flagged from cloud_cost_lines l
         where l.tenant_id = any(${tenantIds}::text[]) and l.deployment_id is null
-          and l.period = ${period}::date and not l.is_tax
+          and l.period = ${period}::date
       ) l group by owner, l.currency order by l.currency`,
   )
 
@@ -75,7 +87,7 @@ export function costsOfNobody(
     executor,
     sql`
       select '' as owner, l.currency, ${SUMS} from cloud_cost_lines l
-      where l.period = ${period}::date and l.deployment_id is null and not l.is_tax ${whose}
+      where l.period = ${period}::date and l.deployment_id is null ${whose}
       group by l.currency order by l.currency`,
   )
 }
@@ -108,7 +120,7 @@ export async function listTenants(
       (select tenant_id from ${names('cloud_deployments')} n limit ${limit})
       union
       (select tenant_id from ${names('cloud_cost_lines')} n where exists (
-        select from cloud_cost_lines l where l.tenant_id = n.tenant_id and l.period = ${period}::date and not l.is_tax) limit ${limit})
+        select from cloud_cost_lines l where l.tenant_id = n.tenant_id and l.period = ${period}::date) limit ${limit})
     ) t order by tenant_id limit ${limit}`.execute(executor)
   return rows.map(row => row.tenant_id)
 }

@@ -9,6 +9,8 @@ export interface Month {
   first_day: string
   last_day: string
   seconds: bigint
+  /** The last moment of it that there has been; its terms are those of the month. */
+  last_moment: string
   /** Whether it is still running. */
   current: boolean
 }
@@ -28,6 +30,7 @@ export function monthAsked(period: string | undefined, now: Date): Month | undef
     first_day: `${asked}-01`,
     last_day: new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10),
     seconds: BigInt((end - start) / 1000),
+    last_moment: new Date(Math.min(end - 1, now.getTime())).toISOString(),
     current: asked === current,
   }
 }

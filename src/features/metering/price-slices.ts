@@ -1,4 +1,4 @@
-// A month cut where resource prices begin or end: within a slice every price holds throughout. Pure. Prices change with
+// A month, or a longer time, cut where resource prices begin or end: within a slice every price holds throughout. Pure. Prices change with
 // the day (UTC), so every hour lies in one slice.
 import type { ResourcePriceRow } from '../catalog/index.ts'
 import type { Month } from './period.ts'
@@ -14,7 +14,10 @@ export interface Slice {
   to_at: string
 }
 
-export function slicesOf({ start_at, end_at }: Month, prices: readonly Price[]): Slice[] {
+export function slicesOf(
+  { start_at, end_at }: Pick<Month, 'start_at' | 'end_at'>,
+  prices: readonly Price[],
+): Slice[] {
   const turns = prices
     .flatMap(({ effective_from, effective_to }) => [effective_from, effective_to ?? effective_from])
     .map(day => `${day}T00:00:00.000Z`)

@@ -31,10 +31,9 @@ export async function readUsage(
   const ids = deployments.map(({ id }) => id)
   const last = await lastHour(db)
   const until = last === null ? null : endOfHour(last)
-  const subscribed = new Map((await findTerms(db, ids)).map(terms => [terms.deployment_id, terms]))
-  const inForce = new Map(
-    deployments.map(({ id, cancelled_at }) => [id, termsInForce(subscribed.get(id), cancelled_at, month)]),
-  )
+  const held = await findTerms(db, ids, { from: month.start_at, last: month.last_moment })
+  const subscribed = new Map(held.map(terms => [terms.deployment_id, terms]))
+  const inForce = new Map(ids.map(id => [id, termsInForce(subscribed.get(id), month)]))
   const allowances = [...inForce].flatMap(([deployment_id, terms]) =>
     kindsOf(terms).map(kind => ({
       deployment_id,

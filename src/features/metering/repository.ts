@@ -45,6 +45,21 @@ export async function insertUsage(tx: Executor, hours: readonly string[], end: s
   return Number(numAffectedRows ?? 0n)
 }
 
+/** An hour within one of the slices in which something of the kind lived for any deployment. */
+export async function findUse(
+  executor: Executor,
+  kind: string,
+  slices: readonly Slice[],
+): Promise<string | undefined> {
+  if (slices.length === 0) return undefined
+  const { rows } = await sql<{ hour: string }>`
+    select u.hour from usage_hours u
+    join unnest(${slices.map(s => s.from_at)}::timestamptz[], ${slices.map(s => s.to_at)}::timestamptz[]) s (from_at, to_at)
+      on u.hour >= s.from_at and u.hour < s.to_at
+    where u.kind = ${kind} limit 1`.execute(executor)
+  return rows[0]?.hour
+}
+
 /** What a deployment may use of a kind within an hour before it costs anything. */
 export interface Allowance {
   deployment_id: string

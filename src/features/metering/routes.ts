@@ -27,7 +27,7 @@ export function meteringRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           operationId: 'getUsage',
           summary: 'Show a deployment’s usage in a month',
           description:
-            'Of each kind how long resources lived, what of it the plan and its addons include and what the rest costs; base price, addons, the total so far and the month’s forecast. Kinds that the plan has no price for cost what the resource prices of the day say.',
+            'Of each kind how long resources lived, what of it the plan and its addons include and what the rest costs; base price, addons, the total so far and the month’s forecast. Kinds that the plan has no price for cost what the resource prices of the day say. A month is priced by the terms that held last within it, whatever was changed since.',
           params: IdParams,
           querystring: UsageQuery,
           response: { 200: One(Usage) },
@@ -41,13 +41,13 @@ export function meteringRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.get(
       '/api/v1/billing/margins',
       {
-        config: { guard: 'platform_admin' },
+        config: { guard: 'operator' },
         schema: {
           tags: ['Billing'],
           operationId: 'listMargins',
           summary: 'List a month’s margins',
           description:
-            'For each deployment, or each tenant (`by=tenant`), what it is charged, what the provider’s lines for it cost, and what is left. All of them are listed, charged or not.',
+            'For each deployment, or each tenant (`by=tenant`), what it is charged, what the provider’s lines for it cost, and what is left. All of them are listed, charged or not, and every line is in one row or in `unassigned`: a line of a deployment is its deployment’s tenant’s.',
           querystring: MarginsQuery,
           response: { 200: Margins },
         },

@@ -32,7 +32,7 @@ const KindUsage = Type.Object({
   overage_cents: Whole('So far; rounded once, half a cent up.'),
   forecast_cents: Whole('For the whole month.'),
   cap: Nullable(
-    Type.Integer({ description: 'The plan’s `hard_cap_qty`, raised by addons beyond it; null: none.' }),
+    Type.Integer({ description: 'The plan’s `hard_cap_qty`, which addons do not raise; null: none.' }),
   ),
 })
 
@@ -77,8 +77,15 @@ const Costs = Type.Array(
     currency: Type.String(),
     amount: Type.String({ description: 'The exact sum.' }),
     amount_minor: Whole('The lines’ minor units, summed.'),
+    tax_minor: Whole('What of it the tax rule calls tax.'),
+    flagged_lines: Type.Integer({
+      description:
+        'Lines that are tax by their description and not by their product: a droplet named `taxi`.',
+    }),
   }),
-  { description: 'The provider’s lines of the month without taxes, each currency by itself.' },
+  {
+    description: 'All of the provider’s lines of the month, taxes and credits too, each currency by itself.',
+  },
 )
 
 const Margin = Type.Object({
@@ -108,7 +115,7 @@ export const Margins = Type.Object({
   unassigned: Nullable(
     Type.Array(Costs.items, {
       description:
-        'Costs of lines that are tied to no deployment (`by=tenant`: nor to a tenant). On the first page alone, and not where a filter leaves them out: null there.',
+        'Costs of lines that are tied to no deployment (`by=tenant`: nor to a tenant). With the costs of all rows they add up to the month’s invoices. On the first page alone, and not where a filter leaves them out: null there.',
     }),
   ),
 })

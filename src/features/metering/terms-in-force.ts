@@ -1,5 +1,4 @@
-// What a deployment's subscription gives it in a month, and whether the month is paid for. Pure. The version bound now
-// holds for all months: earlier ones are not on record.
+// What a deployment's subscription gives it in a month, and whether the month is paid for. Pure.
 import type { SubscriptionTerms } from '../subscriptions/index.ts'
 import type { Month } from './period.ts'
 
@@ -9,15 +8,11 @@ export interface TermsInForce extends SubscriptionTerms {
 }
 
 /** Null: there was no subscription in that month. */
-export function termsInForce(
+export const termsInForce = (
   terms: SubscriptionTerms | undefined,
-  cancelledAt: string | null,
-  { start_at, end_at }: Pick<Month, 'start_at' | 'end_at'>,
-): TermsInForce | null {
-  if (!terms || terms.created_at >= end_at) return null
-  if (cancelledAt !== null && cancelledAt < start_at) return null
-  return { ...terms, free: terms.trial_ends_at !== null && terms.trial_ends_at >= end_at }
-}
+  { end_at }: Pick<Month, 'end_at'>,
+): TermsInForce | null =>
+  terms ? { ...terms, free: terms.trial_ends_at !== null && terms.trial_ends_at >= end_at } : null
 
 /** What of a kind is included: the plan's quantity and the addons'. */
 export function includedOf(terms: TermsInForce | null, kind: string): bigint {

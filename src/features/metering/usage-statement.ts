@@ -80,14 +80,8 @@ function kindLine(facts: UsageFacts, kind: string, currency: string) {
     price_source: shown && (agreed ? ('plan' as const) : ('resource_price' as const)),
     overage_cents: charge(over),
     forecast_cents: charge(over.map((part, index) => part + ahead[index]!)),
-    cap: capOf(item, included),
+    cap: item?.hard_cap_qty ?? null,
   }
-}
-
-/** Addons bought beyond the plan's cap raise it: what is paid for may always be had. */
-function capOf(item: PlanItem | undefined, included: bigint): number | null {
-  if (item?.hard_cap_qty == null) return null
-  return included > item.hard_cap_qty ? Number(included) : item.hard_cap_qty
 }
 
 /** A plan may include a kind and agree on nothing beyond: then the resource prices hold there too. */

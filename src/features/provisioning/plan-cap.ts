@@ -2,16 +2,15 @@
 import type { Entitlement } from '../subscriptions/index.ts'
 
 /**
- * What is included and what addons add is paid for and always allowed. Beyond that a hard cap says how far, also where no
- * overage price is agreed (resource prices are the fallback); addons bought beyond the cap raise it. Without a cap, only
- * what has overage terms goes beyond. Null: no limit, because no plan speaks of the kind, or its overage has no cap.
+ * A hard cap is the limit, also where no overage price is agreed (resource prices are the fallback): addons raise what is
+ * included, never the cap. Without a cap what is included and what addons add is allowed, and more where there are overage
+ * terms. Null: no limit, because no plan speaks of the kind, or its overage has no cap.
  */
 export function limitOf(entitlement: Entitlement | undefined): number | null {
   if (!entitlement?.item) return null
   const { included_qty, overage_price_cents, hard_cap_qty } = entitlement.item
-  const paid = included_qty + entitlement.addon_qty
-  if (hard_cap_qty !== null) return Math.max(hard_cap_qty, paid)
-  return overage_price_cents === null ? paid : null
+  if (hard_cap_qty !== null) return hard_cap_qty
+  return overage_price_cents === null ? included_qty + entitlement.addon_qty : null
 }
 
 /** Why there is no place left, in words for whoever asked. */

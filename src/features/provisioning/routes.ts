@@ -16,7 +16,8 @@ import { deprovisionProblems, provisionProblems } from './problems.ts'
 import { provisionDeployment } from './provision-deployment.ts'
 import { IdParams, Leak, LeaksQuery, ProvisionBody } from './schemas.ts'
 
-const config = { guard: 'platform_admin' } as const
+const config = { guard: 'operator' } as const
+const runs = { ...config, permission: 'sagas:run' } as const
 const tags = ['Sagas']
 const deployments = '/api/v1/deployments/:id'
 const sagas = '/api/v1/sagas'
@@ -29,7 +30,7 @@ export function provisioningRoutes(kernel: InventoryKernel): FastifyPluginAsyncT
     app.post(
       `${deployments}/provision`,
       {
-        config: { ...config, problems: provisionProblems },
+        config: { ...runs, problems: provisionProblems },
         schema: {
           tags,
           operationId: 'provisionDeployment',
@@ -53,7 +54,7 @@ export function provisioningRoutes(kernel: InventoryKernel): FastifyPluginAsyncT
     app.post(
       `${deployments}/deprovision`,
       {
-        config: { ...config, problems: deprovisionProblems },
+        config: { ...runs, problems: deprovisionProblems },
         schema: {
           tags,
           operationId: 'deprovisionDeployment',

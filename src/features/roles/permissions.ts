@@ -1,18 +1,54 @@
 // Which permissions there are, and what the roles a token names come to: the union of theirs, unless one of them is not
 // registered here. Such a role permits what callers of a tenant may do without any, so that nothing changes for anybody
 // until an operator registers a role.
-import type { Permissions } from '../../kernel/http/standing.ts'
+import { mayOperate, type Permissions, permits } from '../../kernel/http/access.ts'
+import type { Caller } from '../../kernel/http/caller.ts'
 
-/** What callers of a tenant can reach, as the paths after /api/v1 begin; a test compares them with the routes. */
-export const AREAS = ['catalog', 'deployments', 'inventory', 'projects', 'users'] as const
+/** What callers of a tenant can have use of. A test compares both lists with the routes. */
+export const TENANT_PERMISSIONS = [
+  'catalog:read',
+  'deployments:read',
+  'deployments:write',
+  'inventory:read',
+  'projects:read',
+  'users:read',
+  'users:write',
+] as const
 
-export const PERMISSIONS: readonly string[] = ['*', ...AREAS].flatMap(area => [
-  `${area}:read`,
-  `${area}:write`,
-])
+/** What an operator alone has use of: a caller of the platform's tenant with such a role. */
+export const OPERATOR_PERMISSIONS = [
+  'audit_log:read',
+  'billing:read',
+  'billing:write',
+  'catalog:write',
+  'dead_letters:read',
+  'dead_letters:write',
+  'deployments:operate',
+  'drift:accept',
+  'drift:read',
+  'drift:write',
+  'inventory:write',
+  'projects:write',
+  'sagas:read',
+  'sagas:run',
+  'scheduled_tasks:read',
+  'scheduled_tasks:run',
+  'scheduled_tasks:write',
+] as const
 
 /** As they are kept and shown. */
 export const inOrder = (permissions: readonly string[]): string[] => [...new Set(permissions)].sort()
+
+/** `*` is every area. */
+export const PERMISSIONS = inOrder(['*:read', '*:write', ...TENANT_PERMISSIONS, ...OPERATOR_PERMISSIONS])
+
+/** Those of the permissions that a caller has use of. */
+export function permissionsOf(caller: Pick<Caller, 'platformAdmin' | 'operator' | 'limits'>): string[] {
+  return inOrder([
+    ...TENANT_PERMISSIONS.filter(permission => caller.limits.every(limit => permits(limit, permission))),
+    ...OPERATOR_PERMISSIONS.filter(permission => mayOperate(caller, permission)),
+  ])
+}
 
 const NAME = /^[a-z0-9_-]{1,64}$/
 

@@ -63,7 +63,7 @@ export function roleRoutes(kernel: Kernel, { isPromised, changed }: RoleParts): 
           operationId: 'createRole',
           summary: 'Register a role',
           description:
-            'Callers whose tokens name it may then do what its permissions, and those of the other roles they name, allow together. A role that is not registered holds nothing back.',
+            'Callers whose tokens name it may then do what its permissions, and those of the other roles they name, allow together. A role that is not registered holds nothing back. A caller of the platform’s tenant whose roles are all registered is an operator: it sees all tenants, for what its roles permit and nothing else.',
           body: CreateRoleBody,
           response: { 201: One(Role) },
         },

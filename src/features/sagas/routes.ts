@@ -15,7 +15,8 @@ import { requestSaga } from './request-saga.ts'
 import { IdParams, SagaRun, SagaRunWithSteps, SagasQuery, StartSagaBody } from './schemas.ts'
 import type { SagaKind } from './step.ts'
 
-const config = { guard: 'platform_admin' } as const
+const config = { guard: 'operator' } as const
+const runs = { ...config, permission: 'sagas:run' } as const
 const tags = ['Sagas']
 const base = '/api/v1/sagas'
 /** Inputs are the workflows’ own words; none needs as much. */
@@ -59,7 +60,7 @@ export function sagaRoutes(
       base,
       {
         bodyLimit: LARGEST_BODY,
-        config: { ...config, problems: startProblems },
+        config: { ...runs, problems: startProblems },
         schema: {
           tags,
           operationId: 'startSaga',
@@ -106,7 +107,7 @@ export function sagaRoutes(
     app.post(
       `${base}/:id/cancel`,
       {
-        config: { ...config, problems: { 409: { saga_ended: 'The run has ended.' } } },
+        config: { ...runs, problems: { 409: { saga_ended: 'The run has ended.' } } },
         schema: {
           tags,
           operationId: 'cancelSaga',

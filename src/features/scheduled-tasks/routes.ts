@@ -11,7 +11,7 @@ import { findRun, findTask, listRuns, listTasks, type TaskWithLastRun } from './
 import { requestTaskRun } from './request-task-run.ts'
 import { RunParams, ScheduledTask, TaskParams, TaskRun } from './schemas.ts'
 
-const config = { guard: 'platform_admin' } as const
+const config = { guard: 'operator' } as const
 const tags = ['Administration']
 const base = '/api/v1/admin/scheduled_tasks'
 
@@ -119,7 +119,11 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
     app.post(
       `${base}/:name/run`,
       {
-        config: { ...config, problems: { 409: { already_running: 'The task is queued or running.' } } },
+        config: {
+          ...config,
+          permission: 'scheduled_tasks:run',
+          problems: { 409: { already_running: 'The task is queued or running.' } },
+        },
         schema: {
           tags,
           operationId: 'runTask',

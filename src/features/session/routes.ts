@@ -15,6 +15,13 @@ const Session = Type.Object({
   sub: Type.String(),
   tenant_id: Nullable(Type.String()),
   roles: Type.Array(Type.String()),
+  kind: Type.Enum(['member', 'operator', 'platform_admin'], {
+    description:
+      'A member sees its own tenant; an operator all tenants, for what its permissions allow; a platform_admin everything.',
+  }),
+  permissions: Type.Array(Type.String(), {
+    description: 'What the caller may do now: see `x-permission` of the operations.',
+  }),
   expires_at: Nullable(
     Type.String({
       format: 'date-time',
@@ -23,15 +30,23 @@ const Session = Type.Object({
   ),
 })
 
-const shown = ({ sub, tenantId, roles, expiresAt }: Caller): Static<typeof Session> => ({
-  sub,
-  tenant_id: tenantId,
-  roles: [...roles],
-  expires_at: expiresAt,
-})
+/** What a caller may do, in the words of the roles. */
+export type PermissionsOf = (caller: Caller) => string[]
 
-export function sessionRoutes(sessions: Sessions, production: boolean): FastifyPluginAsyncTypebox {
+export function sessionRoutes(
+  sessions: Sessions,
+  permissionsOf: PermissionsOf,
+  production: boolean,
+): FastifyPluginAsyncTypebox {
   const cookie = sessionCookieName(production)
+  const shown = (caller: Caller): Static<typeof Session> => ({
+    sub: caller.sub,
+    tenant_id: caller.tenantId,
+    roles: [...caller.roles],
+    kind: caller.platformAdmin ? 'platform_admin' : caller.operator ? 'operator' : 'member',
+    permissions: permissionsOf(caller),
+    expires_at: caller.expiresAt,
+  })
   return async app => {
     app.post(
       '/api/v1/session',
@@ -68,7 +83,7 @@ export function sessionRoutes(sessions: Sessions, production: boolean): FastifyP
           tags,
           operationId: 'getSession',
           summary: 'Who am I?',
-          description: 'The caller, as its token, key or cookie says, and when that ends.',
+          description: 'The caller, as its token, key or cookie says, what it may do, and when that ends.',
           response: { 200: One(Session) },
         },
       },

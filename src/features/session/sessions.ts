@@ -4,7 +4,7 @@
 import { transaction } from '../../kernel/db/transaction.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Door, Refused } from '../../kernel/http/authenticate.ts'
-import type { Caller } from '../../kernel/http/caller.ts'
+import type { Identity } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import type { EncryptedTable } from '../../kernel/reencrypt.ts'
@@ -23,8 +23,8 @@ export const encryptedSessions = (secretKeys: SecretKeys): EncryptedTable => ({
 
 export interface Sessions {
   /** Begins a session with a token that has been verified; answers its id. */
-  start(caller: Caller, token: string): Promise<string>
-  verify(id: string): Promise<Caller | Refused>
+  start(caller: Identity, token: string): Promise<string>
+  verify(id: string): Promise<Identity | Refused>
   /** Ending one that has ended, or never was, is no error. */
   end(id: string): Promise<void>
 }

@@ -14,7 +14,7 @@ export const SUBSCRIPTION_JSON = `json_build_object(
   'trial_ends_at', iso8601(s.trial_ends_at),
   'addons', (select coalesce(json_agg(json_build_object('code', a.code, 'resource_kind', a.resource_kind, 'qty', a.qty,
       'price_cents', a.price_cents, 'currency', a.currency, 'quantity', a.quantity) order by a.code), '[]')
-    from subscription_addons a where a.subscription_id = s.id))::text`
+    from subscription_addons a where a.subscription_id = s.id and a.valid_to is null))::text`
 
 export async function insertSubscription(
   tx: Executor,
@@ -52,7 +52,7 @@ export async function findEntitlement(
   const { rows } = await sql<Entitlement>`
     select case when i.resource_kind is not null then to_json(i) end as item,
       (select coalesce(sum(a.qty * a.quantity), 0)::bigint from subscription_addons a
-       where a.subscription_id = s.id and a.resource_kind = ${resourceKind}) as addon_qty
+       where a.subscription_id = s.id and a.valid_to is null and a.resource_kind = ${resourceKind}) as addon_qty
     from subscriptions s
     left join plan_items i on i.plan_version_id = s.plan_version_id and i.resource_kind = ${resourceKind}
     where s.deployment_id = ${deploymentId}`.execute(executor)
@@ -74,6 +74,7 @@ export async function addonCurrencies(tx: Executor, subscriptionId: string): Pro
     .select('currency')
     .distinct()
     .where('subscription_id', '=', subscriptionId)
+    .where('valid_to', 'is', null)
     .execute()
   return rows.map(row => row.currency)
 }

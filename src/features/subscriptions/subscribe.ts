@@ -47,6 +47,8 @@ export async function subscribe(tx: Executor, now: Date, input: NewSubscription)
     currency: addon.currency,
     quantity,
     created_at: at,
+    valid_from: at,
+    valid_to: null,
   }))
   try {
     await insertSubscription(tx, subscription, addons)

@@ -1,4 +1,4 @@
-// Rows of subscriptions and of the addons attached to them.
+// Rows of subscriptions, of the terms they had and have, and of the addons attached to them.
 
 export const SUBSCRIPTION_STATUSES = ['active', 'paused', 'cancelled'] as const
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number]
@@ -15,6 +15,16 @@ export interface SubscriptionRow {
   updated_at: string
 }
 
+/** Kept in step with the subscription by the database (migrations/0025_subscription_terms.sql). */
+export interface SubscriptionTermsRow {
+  id: string
+  subscription_id: string
+  plan_version_id: string
+  valid_from: string
+  /** The first moment they no longer hold; null: they hold. */
+  valid_to: string | null
+}
+
 export interface SubscriptionAddonRow {
   id: string
   subscription_id: string
@@ -25,11 +35,15 @@ export interface SubscriptionAddonRow {
   currency: string
   quantity: number
   created_at: string
+  valid_from: string
+  /** As for terms. */
+  valid_to: string | null
 }
 
 declare module '../../kernel/db/tables.ts' {
   interface Tables {
     subscriptions: SubscriptionRow
+    subscription_terms: SubscriptionTermsRow
     subscription_addons: SubscriptionAddonRow
   }
 }

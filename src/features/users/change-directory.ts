@@ -1,12 +1,12 @@
-// Changes of the directory, one at a time. What is remembered of a caller's standing may be seconds old, and two requests may
+// Changes of the directory, one at a time. What is remembered of a caller's access may be seconds old, and two requests may
 // be under way at once: so each change asks again, under a lock, whether its caller is still let in. Otherwise two
 // operators could suspend each other, and one who was suspended just now could undo it or suspend the other.
 
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict } from '../../kernel/errors.ts'
+import { refuseSuspended } from '../../kernel/http/access.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
-import { refuseSuspended } from '../../kernel/http/standing.ts'
 import { tenantsOf } from './home-tenant.ts'
 import { hasOtherActive, isSuspended, lockDirectory } from './repository.ts'
 import type { UserRow } from './tables.ts'
@@ -20,7 +20,7 @@ export function changeDirectory<T>(
   return transaction(db, async tx => {
     await lockDirectory(tx)
     const suspended = await isSuspended(tx, caller.sub, tenantsOf(caller, platformTenantId))
-    refuseSuspended({ suspended, limits: [] })
+    refuseSuspended({ suspended })
     return change(tx)
   })
 }

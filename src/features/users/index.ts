@@ -1,6 +1,5 @@
 // The directory of users: what other parts of the service may use.
-export { callerStandings } from './caller-standings.ts'
-export { homeTenant } from './home-tenant.ts'
+export { callerAccess } from './caller-access.ts'
 export { upsertUser } from './repository.ts'
 export { shownUser, userRoutes } from './routes.ts'
 export { Email, User } from './schemas.ts'

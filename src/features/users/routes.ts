@@ -30,7 +30,7 @@ const nameIn = (request: {
   query: Static<typeof OneUserQuery>
 }): UserName => ({ userId: request.params.user_id, tenantId: request.query.tenant_id })
 
-/** `changed` is called when somebody's standing has changed. */
+/** `changed` is called when somebody's access has changed. */
 export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('users', ['uuid'])
 

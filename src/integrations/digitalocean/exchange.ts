@@ -1,6 +1,7 @@
 // One HTTP exchange with the provider: one request out, one bounded answer in, nothing tried twice.
 // Only this file holds the token. It goes to the configured host alone, so redirects are never followed.
 import { type Dispatcher, fetch as undiciFetch } from 'undici'
+import { failureCode } from '../../kernel/errors.ts'
 import { fitForDisplay, ProviderError } from './errors.ts'
 
 /** The part of fetch that is used; undici's own fits, and so does any stand-in. */
@@ -121,11 +122,4 @@ function checkedBase(baseUrl: string): string {
     throw new TypeError('the provider URL carries more than a host and a path')
   }
   return url.href.replace(/\/+$/, '')
-}
-
-function failureCode(error: unknown): string {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    if ('code' in at && typeof at.code === 'string') return at.code
-  }
-  return error instanceof Error ? error.name : 'unknown'
 }

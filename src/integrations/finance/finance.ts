@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher, request } from 'undici'
 import type { Clock } from '../../kernel/clock.ts'
+import { failureCode } from '../../kernel/errors.ts'
 import { FinanceError, faultOf, fitForDisplay } from './errors.ts'
 import { tokenMint } from './mint-token.ts'
 import { type Receipt, readComplaint, readReceipt } from './receipt.ts'
@@ -113,11 +114,4 @@ async function boundedText(answer: Dispatcher.ResponseData, maxBytes: number): P
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-function failureCode(error: unknown): string {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    if ('code' in at && typeof at.code === 'string') return at.code
-  }
-  return error instanceof Error ? error.name : 'unknown'
 }

@@ -47,11 +47,3 @@ export function fitForDisplay(text: string, secret: string): string {
     .trim()
   return line.length > LONGEST_TEXT ? `${line.slice(0, LONGEST_TEXT)}…` : line
 }
-
-/** What a failure of the network or the disk is called; its own words may name paths, or show a request. */
-export function failureCode(error: unknown): string {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    if ('code' in at && typeof at.code === 'string') return at.code
-  }
-  return error instanceof Error ? error.name : 'unknown'
-}

@@ -1,7 +1,8 @@
 // Bytes on their way, compared with what they should be. The last piece is held back until the comparison is made: whoever
 // gets to the end has the right bytes, and of wrong ones never gets them all.
 import { createHash } from 'node:crypto'
-import { failureCode, StorageError } from './errors.ts'
+import { failureCode } from '../../kernel/errors.ts'
+import { StorageError } from './errors.ts'
 
 export async function* verified(
   pieces: AsyncIterable<Uint8Array>,

@@ -1,5 +1,6 @@
 // Sends one message to one receiver, once, and says what came of it. Trying again is the feature's.
 import { Agent, type Dispatcher, request } from 'undici'
+import { failureCode } from '../../kernel/errors.ts'
 import { REFUSED_ADDRESS, type Resolve, vettedLookup } from '../../kernel/net/vetted-lookup.ts'
 import { type Signed, signatures } from './signature.ts'
 import { addressAllowed, refusalOf } from './target.ts'
@@ -118,9 +119,7 @@ async function beginning({ body }: Dispatcher.ResponseData): Promise<string> {
 
 /** Words of ours and codes, never the library's error: it may show the request. */
 function reasonOf(error: unknown): string {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    if (!('code' in at) || typeof at.code !== 'string') continue
-    return at.code === REFUSED_ADDRESS ? 'the name resolves to a private address' : `no answer (${at.code})`
-  }
-  return 'no answer'
+  const code = failureCode(error)
+  if (code === REFUSED_ADDRESS) return 'the name resolves to a private address'
+  return `no answer (${code})`
 }

@@ -2,21 +2,21 @@
 import type { FastifyRequest } from 'fastify'
 import { forbidden, unauthenticated } from '../errors.ts'
 import { isUuid } from '../ids.ts'
-import type { Caller, CredentialKind } from './caller.ts'
+import type { Access } from './access.ts'
+import type { CredentialKind, Identity } from './caller.ts'
 import type { OriginRule } from './origins.ts'
-import type { Standing } from './standing.ts'
 import { fingerprint, type VerifiedToken } from './verify-token.ts'
 
 export const API_KEY_PREFIX = 'cops_'
 
 export interface Door {
   verifyToken: (token: string) => Promise<VerifiedToken>
-  verifyApiKey: (key: string) => Promise<Caller | Refused>
+  verifyApiKey: (key: string) => Promise<Identity | Refused>
   /** The name of the cookie that carries a session's id, signed. */
   sessionCookie: string
-  verifySession: (id: string) => Promise<Caller | Refused>
-  /** What is known of a caller beyond its token; asked at every request. */
-  standing: (caller: Caller) => Promise<Standing>
+  verifySession: (id: string) => Promise<Identity | Refused>
+  /** What is known of a caller beyond its credential; asked at every request. */
+  accessOf: (identity: Identity) => Promise<Access>
   originAllowed: OriginRule
 }
 
@@ -36,7 +36,7 @@ declare module 'fastify' {
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-export async function authenticate(request: FastifyRequest, door: Door): Promise<Caller> {
+export async function authenticate(request: FastifyRequest, door: Door): Promise<Identity> {
   const { authorization } = request.headers
   if (authorization !== undefined) return bearer(request, authorization, door)
   // Cookies are not parsed yet when the address itself could not be read.
@@ -51,7 +51,7 @@ export function bearerToken(authorization: string): string {
   return match[1]!
 }
 
-async function bearer(request: FastifyRequest, authorization: string, door: Door): Promise<Caller> {
+async function bearer(request: FastifyRequest, authorization: string, door: Door): Promise<Identity> {
   const token = bearerToken(authorization)
   if (token.startsWith(API_KEY_PREFIX)) {
     const verdict = await door.verifyApiKey(token)
@@ -67,7 +67,7 @@ async function bearer(request: FastifyRequest, authorization: string, door: Door
   }
 }
 
-async function session(request: FastifyRequest, cookie: string, door: Door): Promise<Caller> {
+async function session(request: FastifyRequest, cookie: string, door: Door): Promise<Identity> {
   const id = sessionIdIn(request, cookie)
   const verdict = id === undefined ? { refused: 'its signature is not valid' } : await door.verifySession(id)
   if ('refused' in verdict) {

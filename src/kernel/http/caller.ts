@@ -1,10 +1,12 @@
 // Who is calling, and what of the data that lets them see.
 import type { FastifyRequest } from 'fastify'
 import { forbidden } from '../errors.ts'
+import type { Access } from './access.ts'
 
 export const PLATFORM_ADMIN = 'platform_admin'
 
-export interface Caller {
+/** What a credential says of its bearer. */
+export interface Identity {
   /** The user, as the issuer names it. */
   sub: string
   tenantId: string | null
@@ -15,6 +17,16 @@ export interface Caller {
   credentialId: string
   /** When that ends, in UTC; null: never. */
   expiresAt: string | null
+  /** When the token was issued, to the second; undefined when it does not say, and for a key. */
+  issuedAt?: string | undefined
+  /** Of a key: the roles of its owner's newest token. The key may no more than they and its own. */
+  ownerRoles?: readonly string[] | undefined
+}
+
+/** The same, and what follows from the roles and users that are known here. */
+export interface Caller extends Identity {
+  operator: Access['operator']
+  limits: Access['limits']
 }
 
 export const CREDENTIAL_KINDS = ['token', 'session', 'api_key'] as const
@@ -35,11 +47,19 @@ export function callerOf(request: FastifyRequest): Caller {
   return request.caller
 }
 
+/** An operator sees all tenants: the guard has refused what its roles do not permit. */
 export function scopeOf(caller: Caller): Scope {
-  if (caller.platformAdmin) return { allTenants: true }
+  if (seesAllTenants(caller)) return { allTenants: true }
   if (caller.tenantId === null) throw new Error('a caller without a tenant passed the guard')
   return { allTenants: false, tenantId: caller.tenantId }
 }
+
+export const seesAllTenants = (caller: Pick<Caller, 'platformAdmin' | 'operator'>): boolean =>
+  caller.platformAdmin || caller.operator
+
+/** The tenant whose user the caller is: a platform_admin's token may name none. */
+export const homeTenant = ({ tenantId }: Pick<Identity, 'tenantId'>, platformTenantId: string): string =>
+  tenantId ?? platformTenantId
 
 /** The role that events record beside the actor. */
 export const actingRole = (caller: Caller): string | null =>
@@ -47,7 +67,7 @@ export const actingRole = (caller: Caller): string | null =>
 
 /** A tenant may name itself in a filter; naming another is refused rather than answered with nothing. */
 export function refuseForeignTenant(caller: Caller, tenantId: string | undefined): void {
-  if (tenantId !== undefined && !caller.platformAdmin && tenantId !== caller.tenantId) {
-    throw forbidden('The tenant_id filter is for a platform_admin.')
+  if (tenantId !== undefined && !seesAllTenants(caller) && tenantId !== caller.tenantId) {
+    throw forbidden('The tenant_id filter is for operators.')
   }
 }

@@ -26,7 +26,8 @@ export const COMMON = {
   validation_failed: 'A value is not acceptable; `errors` names each.',
   rate_limited: 'Too many requests; `Retry-After` says when to go on.',
   internal: 'A fault of the service.',
-  unavailable: 'The service cannot answer now; `Retry-After` says when to try again.',
+  unavailable:
+    'The service cannot answer now, or the issuer’s keys cannot be fetched to judge the token; `Retry-After` says when to try again.',
   query_timeout: 'The database took too long over this; a narrower question may be answered.',
   database_cannot_write: 'The database cannot write: a full disk, or a read-only standby. Reads still work.',
 }

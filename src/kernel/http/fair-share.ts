@@ -2,7 +2,7 @@
 // use a share at a time. More of them wait their turn for a while; then they are told to come back.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, seesAllTenants } from './caller.ts'
 
 export interface FairShare {
   /** The function that ends the group's turn: at once where there is a place, otherwise when it is its turn. */
@@ -74,8 +74,8 @@ const tooManyAtOnce = () =>
   )
 
 /** Operators are a group of their own: their questions are the largest. */
-export const groupOf = ({ platformAdmin, tenantId }: Pick<Caller, 'platformAdmin' | 'tenantId'>): string =>
-  JSON.stringify(platformAdmin ? null : tenantId)
+export const groupOf = (caller: Pick<Caller, 'platformAdmin' | 'operator' | 'tenantId'>): string =>
+  JSON.stringify(seesAllTenants(caller) ? null : caller.tenantId)
 
 declare module 'fastify' {
   interface FastifyRequest {

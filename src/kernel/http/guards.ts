@@ -2,18 +2,15 @@
 // comes before everything else, so unknown paths answer 401 to strangers, not 404.
 import type { FastifyInstance } from 'fastify'
 import { forbidden } from '../errors.ts'
+import { type Guard, neededFor, type RoutePermission, refuseSuspended, refuseUnpermitted } from './access.ts'
 import type { Door } from './authenticate.ts'
+import type { Caller } from './caller.ts'
 import type { RateLimits } from './rate-limits.ts'
-import { refuseSuspended, refuseWithout } from './standing.ts'
-
-/** `public`: anyone; `caller`: an authenticated caller of a tenant, or a platform_admin. */
-export type Guard = 'public' | 'caller' | 'platform_admin'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     guard?: Guard
-    /** False: whatever their roles permit, callers may call it. */
-    permission?: false
+    permission?: RoutePermission
   }
 }
 
@@ -25,12 +22,14 @@ export function installGuards(app: FastifyInstance, door: Door, limits: RateLimi
   app.addHook('onRequest', async (request, reply) => {
     const { guard, permission, url } = request.routeOptions.config
     if (guard === 'public') return limits.admitStranger(request, reply)
-    const caller = await limits.admit(request, reply)
+    // Who it is is known to the log even if what it may do cannot be found out.
+    const caller: Caller = { ...(await limits.admit(request, reply)), operator: false, limits: [] }
     request.caller = caller
+    const access = await door.accessOf(caller)
+    refuseSuspended(access)
     if (!caller.platformAdmin && caller.tenantId === null) throw forbidden('The token names no tenant.')
-    const standing = await door.standing(caller)
-    refuseSuspended(standing)
-    if (guard === 'platform_admin' && !caller.platformAdmin) throw forbidden('This is for a platform_admin.')
-    if (guard === 'caller' && permission !== false) refuseWithout(standing, request.method, url)
+    caller.operator = access.operator
+    caller.limits = access.limits
+    refuseUnpermitted(caller, guard, neededFor(guard, permission, request.method, url))
   })
 }

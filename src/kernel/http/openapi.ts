@@ -1,11 +1,12 @@
 // The API described: OpenAPI 3.1, made from the same schemas that validate, when it is first asked for. Routes say little:
-// problems and examples are added here.
+// problems and examples are added here. Every caller may read it.
 import swagger from '@fastify/swagger'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
+import { neededFor } from './access.ts'
 import { problemsOf } from './declared-problems.ts'
+import { jsonText } from './json-text.ts'
 import { finishDocument, PROBLEMS } from './openapi-document.ts'
-import { permissionFor } from './standing.ts'
 
 const ProblemSchema = Type.Object(
   {
@@ -33,6 +34,40 @@ const ProblemSchema = Type.Object(
   { $id: 'Problem', description: 'An error, as RFC 9457 has it.' },
 )
 
+const Description = Type.Object(
+  {
+    openapi: Type.String(),
+    info: Type.Object({}),
+    servers: Type.Array(Type.Object({})),
+    security: Type.Array(Type.Object({})),
+    paths: Type.Object({}),
+    components: Type.Object({}),
+  },
+  { description: 'The document itself, without `data` around it.' },
+)
+
+function serveDescription(app: FastifyInstance): void {
+  let text: string | undefined
+  app.get(
+    '/api/v1/openapi.json',
+    {
+      config: { guard: 'caller', permission: false },
+      schema: {
+        tags: ['Service'],
+        operationId: 'getApiDescription',
+        summary: 'Get the API’s description',
+        description:
+          'OpenAPI 3.1, the same for every caller: what each may call is decided when it does. For generators of clients.',
+        response: { 200: Description },
+      },
+    },
+    async (_request, reply) => {
+      text ??= JSON.stringify(app.swagger())
+      return jsonText(reply, text)
+    },
+  )
+}
+
 export async function installOpenapi(app: FastifyInstance, version: string): Promise<void> {
   app.addSchema(ProblemSchema)
   await app.register(swagger, {
@@ -45,7 +80,8 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
           'Cloud inventory, deployments, catalog, drift, provisioning and billing, per tenant.\n\n' +
           'Success is `{"data": …}`, a list adds `next_cursor`; errors are `application/problem+json`. ' +
           'Times are UTC, ids are UUIDv7, money is in minor units with an ISO 4217 currency.\n\n' +
-          'A caller whose roles are registered needs the permission that an operation names as `x-permission`.\n\n' +
+          'A caller whose roles are registered needs the permission that an operation names as `x-permission`. `x-callers` ' +
+          'says who may call it: tenants, operators of the platform, or a platform_admin alone.\n\n' +
           'Examples were recorded from a running service that mirrors a simulated provider. Beyond what an operation ' +
           'lists: an unknown path is 404 `not_found`, and what is not HTTP is 400 `malformed_request`, ' +
           '408 `request_timeout` or 431 `headers_too_large`.',
@@ -54,7 +90,12 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
       servers: [{ url: '/', description: 'This service' }],
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'A JWT of the issuer, or an API key.' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description:
+              'A JWT of the issuer, signed with the shared secret (HS256, HS384, HS512) or with a key of the issuer’s JWKS (RS256, ES256, EdDSA), as the service is configured; or an API key.',
+          },
           session: {
             type: 'apiKey',
             in: 'cookie',
@@ -75,11 +116,25 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
       schema: schema && {
         ...schema,
         ...(route.config?.guard === 'public' && { security: [] }),
-        ...(route.config?.guard === 'caller' &&
-          route.config.permission !== false && { 'x-permission': permissionFor(String(route.method), url) }),
+        ...accessTo(route, url),
         [PROBLEMS]: problemsOf(route),
       },
     }),
     transformObject: document => finishDocument('openapiObject' in document ? document.openapiObject : {}),
   })
+  serveDescription(app)
+}
+
+const CALLERS = {
+  public: 'anyone',
+  caller: 'tenants',
+  operator: 'operators',
+  platform_admin: 'platform_admin',
+}
+
+/** Who may call an operation, and with which permission. */
+function accessTo({ config, method }: RouteOptions, url: string) {
+  const { guard, permission } = config!
+  const needed = neededFor(guard, permission, String(method), url)
+  return { 'x-callers': CALLERS[guard!], ...(needed !== null && { 'x-permission': needed }) }
 }

@@ -6,13 +6,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import { AppError } from '../errors.ts'
 import { API_KEY_PREFIX, authenticate, type Door } from './authenticate.ts'
-import type { Caller } from './caller.ts'
+import type { Identity } from './caller.ts'
 import { addressOf, networkOf } from './client-address.ts'
 import { type Count, type RateLimiter, rateLimiter } from './rate-limiter.ts'
 
 export interface RateLimits {
   /** The caller of a request that may go on; throws what it is refused with. */
-  admit(request: FastifyRequest, reply: FastifyReply): Promise<Caller>
+  admit(request: FastifyRequest, reply: FastifyReply): Promise<Identity>
   /** For what strangers may ask. */
   admitStranger(request: FastifyRequest, reply: FastifyReply): void
 }
@@ -37,7 +37,7 @@ export function rateLimits(
   const failures = failuresPerAddress > 0 ? rateLimiter(failuresPerAddress, clock) : undefined
   const goodKeys = recentlyGood()
 
-  async function authenticated(request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+  async function authenticated(request: FastifyRequest, reply: FastifyReply): Promise<Identity> {
     const address = networkOf(addressOf(request))
     const { authorization = '' } = request.headers
     const isKey = KEY_IN_HEADER.test(authorization)
@@ -77,7 +77,7 @@ export function rateLimits(
 }
 
 /** Written so that no tenant and user can be taken for two others, whatever their names hold. */
-export const callerKey = ({ tenantId, sub }: Pick<Caller, 'tenantId' | 'sub'>): string =>
+export const callerKey = ({ tenantId, sub }: Pick<Identity, 'tenantId' | 'sub'>): string =>
   JSON.stringify([tenantId, sub])
 
 const isRefusal = (error: unknown): boolean =>

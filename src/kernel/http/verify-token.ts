@@ -1,29 +1,63 @@
-// Is this JWT good, and who is it? HMAC only, with the secrets shared with the issuer; nothing here issues tokens.
+// Is this JWT good, and who is it? Signed with a secret that is shared with the issuer (HS…), or with a key of the issuer's
+// own (RS256, ES256, EdDSA); which of the two is decided by whose token it is, never by the token alone. Nothing here
+// issues tokens.
 import { createHash, type webcrypto } from 'node:crypto'
-import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
+import {
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  type JWTVerifyOptions,
+  jwtVerify,
+  type ProtectedHeaderParameters,
+} from 'jose'
 import type { Clock } from '../clock.ts'
 import { unauthenticated } from '../errors.ts'
 import { withoutCredentials } from '../masking.ts'
-import { type Caller, PLATFORM_ADMIN } from './caller.ts'
+import { type Identity, PLATFORM_ADMIN } from './caller.ts'
 
 /** Issuer of the tokens this service makes for others (finance). They are refused at its own door. */
 export const OWN_ISSUER = 'cloudops'
 
 export interface TokenRules {
+  /** None: no token that is signed with one is good. */
   secrets: readonly string[]
+  /** With `issuerKeys` the issuer that they belong to; otherwise that of the secrets. */
   issuer: string | undefined
   audience: string | undefined
+  issuerKeys: IssuerKeys | undefined
   tenantClaim: string
   roleClaim: string
   clock: Clock
 }
 
+/** The public keys of an issuer that signs with its own. */
+export interface IssuerKeys {
+  /** Which set of keys holds now; undefined: that must be asked for first. */
+  edition(): number | undefined
+  /** The key that a token names. Rejects when there is none, or when nobody can tell. */
+  keyFor(header: {
+    alg: string
+    kid: string | undefined
+  }): Promise<{ key: webcrypto.CryptoKey; edition: number }>
+}
+
 export interface VerifiedToken {
-  caller: Caller
+  caller: Identity
   /** Seconds since 1970. */
   expiresAt: number
 }
 
+interface Verified extends VerifiedToken {
+  /** The issuer's keys it was verified with; undefined: a secret. */
+  edition: number | undefined
+}
+
+const ISSUER_ALGORITHMS = ['RS256', 'ES256', 'EdDSA']
+/** What an access token may say it is; others are made for other purposes, such as signing out. */
+const ISSUER_TYPES = ['jwt', 'at+jwt']
+/** Headers that bring a key along, or say where to get one. */
+const OWN_KEY_HEADERS = ['jwk', 'jku', 'x5u', 'x5c']
 const HASHES: Record<string, string> = { HS256: 'SHA-256', HS384: 'SHA-384', HS512: 'SHA-512' }
 const LEEWAY_SECONDS = 5
 /** The end of the year 9999: an issuer may mean `never` by a number that is no date. */
@@ -31,17 +65,20 @@ const LAST_SECOND = 253_402_300_799
 const LONGEST_TOKEN = 8_192
 const REMEMBERED_TOKENS = 10_000
 
-/** A verifier that remembers good tokens by their exact text, and checks their expiry again at every use. */
+/**
+ * A verifier that remembers good tokens by their exact text. Their expiry is checked again at every use, and they are
+ * verified again when the issuer's keys have changed.
+ */
 export function tokenVerifier(rules: TokenRules): (token: string) => Promise<VerifiedToken> {
-  const remembered = new Map<string, VerifiedToken>()
+  const remembered = new Map<string, Verified>()
   const keys = keyring(rules.secrets)
   return async token => {
     const known = remembered.get(token)
-    if (known) {
-      if (known.expiresAt + LEEWAY_SECONDS > rules.clock.now().getTime() / 1000) return known
+    if (known && known.expiresAt + LEEWAY_SECONDS <= rules.clock.now().getTime() / 1000) {
       remembered.delete(token)
       throw unauthenticated('The token has expired.')
     }
+    if (known && (known.edition === undefined || known.edition === rules.issuerKeys?.edition())) return known
     const verified = await verify(token, rules, keys)
     if (remembered.size >= REMEMBERED_TOKENS) remembered.delete(remembered.keys().next().value!)
     remembered.set(token, verified)
@@ -68,50 +105,103 @@ function keyring(secrets: readonly string[]): Keyring {
   }
 }
 
-async function verify(token: string, rules: TokenRules, keys: Keyring): Promise<VerifiedToken> {
+async function verify(token: string, rules: TokenRules, keys: Keyring): Promise<Verified> {
   if (token.length > LONGEST_TOKEN) throw unauthenticated('The token is too long.')
-  const payload = await payloadOf(token, rules, keys)
-  return { caller: callerFrom(token, payload, rules), expiresAt: payload.exp! }
+  const { payload, edition } = await payloadOf(token, rules, keys)
+  return { caller: callerFrom(token, payload, rules), expiresAt: payload.exp!, edition }
 }
 
-async function payloadOf(token: string, rules: TokenRules, keys: Keyring): Promise<JWTPayload> {
+interface Payload {
+  payload: JWTPayload
+  edition: number | undefined
+}
+
+async function payloadOf(token: string, rules: TokenRules, keys: Keyring): Promise<Payload> {
   try {
-    const { alg } = decodeProtectedHeader(token)
-    if (!alg || !Object.hasOwn(HASHES, alg))
-      throw unauthenticated('The token is not signed with HS256, HS384 or HS512.')
-    for (const key of await keys(alg)) {
-      try {
-        const { payload } = await jwtVerify(token, key, {
-          algorithms: [alg],
-          currentDate: rules.clock.now(),
-          clockTolerance: LEEWAY_SECONDS,
-          requiredClaims: ['exp', 'sub'],
-          issuer: rules.issuer,
-          audience: rules.audience,
-        })
-        return payload
-      } catch (error) {
-        if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
-      }
-    }
+    const header = decodeProtectedHeader(token)
+    refuseHeader(header)
+    const { issuerKeys } = rules
+    return issuerKeys && ISSUER_ALGORITHMS.includes(header.alg ?? '')
+      ? await withIssuerKey(token, header, rules, issuerKeys)
+      : { payload: await withSecret(token, header, rules, keys), edition: undefined }
   } catch (error) {
     throw refusal(error)
+  }
+}
+
+function refuseHeader(header: ProtectedHeaderParameters): void {
+  if (OWN_KEY_HEADERS.some(name => Object.hasOwn(header, name)))
+    throw unauthenticated('The token brings a key of its own, which proves nothing.')
+  if (Object.hasOwn(header, 'crit')) throw unauthenticated('The token asks for an extension (`crit`).')
+}
+
+async function withSecret(
+  token: string,
+  { alg = '' }: ProtectedHeaderParameters,
+  rules: TokenRules,
+  keys: Keyring,
+): Promise<JWTPayload> {
+  if (rules.secrets.length === 0 || !Object.hasOwn(HASHES, alg))
+    throw unauthenticated(`The token is not signed with ${algorithmsOf(rules)}.`)
+  // The issuer that is named in the configuration is the one with keys of its own; a secret's is any other.
+  const { issuerKeys, issuer } = rules
+  const options = { ...optionsOf(rules, alg), issuer: issuerKeys ? undefined : issuer }
+  for (const key of await keys(alg)) {
+    try {
+      const { payload } = await jwtVerify(token, key, options)
+      if (issuerKeys && payload.iss === issuer)
+        throw unauthenticated('Tokens of this issuer are signed with its own keys, not with a secret.')
+      return payload
+    } catch (error) {
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
+    }
   }
   throw unauthenticated('The token’s signature is not valid.')
 }
 
+async function withIssuerKey(
+  token: string,
+  { alg = '', kid, typ = 'JWT' }: ProtectedHeaderParameters,
+  rules: TokenRules,
+  issuerKeys: IssuerKeys,
+): Promise<Payload> {
+  // Before the keys are asked for: another issuer's token is no reason to.
+  if (decodeJwt(token).iss !== rules.issuer) throw badClaim('iss')
+  if (!ISSUER_TYPES.includes(typ.toLowerCase().replace(/^application\//, '')))
+    throw unauthenticated('The token’s `typ` is neither JWT nor at+jwt: it is not meant for requests.')
+  const { key, edition } = await issuerKeys.keyFor({ alg, kid })
+  const { payload } = await jwtVerify(token, key, { ...optionsOf(rules, alg), issuer: rules.issuer })
+  return { payload, edition }
+}
+
+const optionsOf = ({ clock, audience }: TokenRules, alg: string): JWTVerifyOptions => ({
+  algorithms: [alg],
+  currentDate: clock.now(),
+  clockTolerance: LEEWAY_SECONDS,
+  requiredClaims: ['exp', 'sub'],
+  audience,
+})
+
+const algorithmsOf = ({ secrets, issuerKeys }: TokenRules): string => {
+  const names = [...(secrets.length > 0 ? Object.keys(HASHES) : []), ...(issuerKeys ? ISSUER_ALGORITHMS : [])]
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+}
+
+const badClaim = (claim: string) =>
+  unauthenticated(`The token’s \`${claim}\` claim is missing or not acceptable.`)
+
 /** Words of our own for each refusal: the library's could one day repeat what was in the token. */
 function refusal(error: unknown): Error {
   if (error instanceof errors.JWTExpired) return unauthenticated('The token has expired.')
-  if (error instanceof errors.JWTClaimValidationFailed) {
-    return unauthenticated(`The token’s \`${error.claim}\` claim is missing or not acceptable.`)
-  }
+  if (error instanceof errors.JWTClaimValidationFailed) return badClaim(error.claim)
+  if (error instanceof errors.JWSSignatureVerificationFailed)
+    return unauthenticated('The token’s signature is not valid.')
   if (error instanceof errors.JOSEError || error instanceof TypeError)
     return unauthenticated('The token is malformed.')
   return error as Error
 }
 
-function callerFrom(token: string, payload: JWTPayload, rules: TokenRules): Caller {
+function callerFrom(token: string, payload: JWTPayload, rules: TokenRules): Identity {
   const now = rules.clock.now().getTime() / 1000
   if (
     payload.iat !== undefined &&
@@ -131,8 +221,13 @@ function callerFrom(token: string, payload: JWTPayload, rules: TokenRules): Call
     via: 'token',
     credentialId: idOf(token, payload.jti),
     expiresAt: new Date(Math.min(payload.exp!, LAST_SECOND) * 1000).toISOString(),
+    issuedAt: payload.iat === undefined ? undefined : issuedAt(payload.iat),
   }
 }
+
+/** Of two tokens of a second neither is the newer one. What lies before 1970 is no time of issue. */
+const issuedAt = (iat: number): string | undefined =>
+  iat >= 0 ? new Date(Math.floor(iat) * 1000).toISOString() : undefined
 
 /** The issuer's own name for the token, where it has one that can be written down. */
 const idOf = (token: string, jti: unknown): string =>

@@ -1,0 +1,51 @@
+// A month that is over keeps the prices that its usage was charged by: a resource price that would hold there another way
+// is refused where anything of its kind was metered. Where nothing was, prices of the past may still be entered.
+import { conflict } from '../../kernel/errors.ts'
+import type { Kernel } from '../../kernel/kernel.ts'
+import type { PriceGuard } from '../catalog/index.ts'
+import { monthAsked } from './period.ts'
+import { type Price, priceIn, type Slice, slicesOf } from './price-slices.ts'
+import { findUse } from './repository.ts'
+
+export interface Repricing {
+  resource_kind: string
+  currency: string
+  before: readonly Price[]
+  after: readonly Price[]
+}
+
+/**
+ * Before the end: the months in which the kind would have another price, if only on a day without usage, for a statement
+ * shows the last one. Pure.
+ */
+export function repricedBefore(end_at: string, { resource_kind, currency, ...prices }: Repricing): Slice[] {
+  const all = [...prices.before, ...prices.after]
+  const first = all.map(({ effective_from }) => effective_from).sort()[0]
+  const start_at = `${first}T00:00:00.000Z`
+  if (first === undefined || start_at >= end_at) return []
+  const rateIn = (slice: Slice, side: readonly Price[]) => {
+    const price = priceIn(slice, side, resource_kind, currency)
+    return price && `${price.price_cents} ${price.unit}`
+  }
+  return slicesOf({ start_at, end_at }, all)
+    .filter(slice => rateIn(slice, prices.before) !== rateIn(slice, prices.after))
+    .map(wholeMonths)
+}
+
+/** The whole months that a slice touches. */
+function wholeMonths({ from_at, to_at }: Slice): Slice {
+  const begin = (at: Date, later: number) =>
+    new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + later, 1)).toISOString()
+  return { from_at: begin(new Date(from_at), 0), to_at: begin(new Date(Date.parse(to_at) - 1), 1) }
+}
+
+/** For whoever writes resource prices, in the transaction that writes them. */
+export const refuseFinishedMonths =
+  ({ clock }: Pick<Kernel, 'clock'>): PriceGuard =>
+  async (tx, change) => {
+    const running = monthAsked(undefined, clock.now())!
+    const hour = await findUse(tx, change.resource_kind, repricedBefore(running.start_at, change))
+    if (hour === undefined) return
+    const message = `${change.resource_kind} was used in ${hour.slice(0, 7)}, and its price in a month that is over stays.`
+    throw conflict('month_finished', `${message} From ${running.first_day} on it may change.`)
+  }

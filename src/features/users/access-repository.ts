@@ -1,0 +1,42 @@
+// The one look that says all about a caller: its row in the directory, the role it has there, its roles, and whether it has
+// API keys that should hear of its token.
+
+import { runStatement } from '../../kernel/db/statement.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import { TOLD_UP_TO } from '../api-keys/index.ts'
+import type { Known } from './access-rule.ts'
+
+export interface Look {
+  userId: string
+  /** Whose role counts. */
+  tenantId: string
+  /** In which of them a suspension counts. */
+  tenants: readonly string[]
+  roles: readonly string[]
+  platformTenantId: string
+  /** The database's clock may be another; keys end by ours. */
+  now: string
+}
+
+export interface Looked extends Known {
+  /** The newest token that all living keys of the user know of; null: it has none. */
+  keys_told_at: string | null
+}
+
+const ACCESS = {
+  name: 'users_access',
+  text: `select
+    exists (select from users where tenant_id = any ($3::text[]) and user_id = $1 and status = 'suspended') as suspended,
+    (select r.permissions from users u join roles r on r.name = u.role where u.tenant_id = $2 and u.user_id = $1) as given,
+    (select json_object_agg(name, permissions) from roles where name = any ($4::text[])) as registered,
+    (${TOLD_UP_TO({ userId: '$1', tenantId: '$2', platformTenantId: '$5::text', now: '$6::timestamptz' })}) as keys_told_at`,
+}
+
+export async function lookUp(
+  executor: Executor,
+  { userId, tenantId, tenants, roles, platformTenantId, now }: Look,
+): Promise<Looked> {
+  const values = [userId, tenantId, tenants, roles, platformTenantId, now]
+  const [looked] = await runStatement<Looked>(executor, ACCESS, values)
+  return looked!
+}

@@ -1,0 +1,65 @@
+// Which keys of a JWKS document are used: public ones of the three algorithms, as strong as those ask for. What else is in
+// it is left out, with the reason for the log; a token that names such a key names no key.
+import type { JSONWebKeySet, JWK } from 'jose'
+
+export interface KeySet extends JSONWebKeySet {
+  /** The keys that were left out: which, and why. */
+  leftOut: string[]
+}
+
+const WEAKEST_RSA_BITS = 2048
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
+
+/** Undefined for what is no JWKS at all. */
+export function readKeySet(text: string): KeySet | undefined {
+  const keys = keysIn(text)
+  if (!keys) return undefined
+  const judged = keys.map((key, index) => ({ key, index, reason: unfitness(key) }))
+  return {
+    keys: judged.flatMap(({ key, reason }) => (reason ? [] : [key as JWK])),
+    leftOut: judged.flatMap(({ key, index, reason }) => (reason ? [`${nameOf(key, index)}: ${reason}`] : [])),
+  }
+}
+
+function keysIn(text: string): unknown[] | undefined {
+  try {
+    const { keys } = JSON.parse(text) ?? {}
+    return Array.isArray(keys) ? keys : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A name the issuer gave, as far as a log should repeat it. */
+function nameOf(key: unknown, index: number): string {
+  const { kid } = (key ?? {}) as { kid?: unknown }
+  return typeof kid === 'string' && /^[\x21-\x7e]{1,64}$/.test(kid) ? kid : `key ${index + 1}`
+}
+
+/** Why a key is not used; undefined when it is. */
+function unfitness(key: unknown): string | undefined {
+  if (typeof key !== 'object' || key === null || Array.isArray(key)) return 'it is no key'
+  const { kty, crv, n, alg, use, key_ops: operations } = key as JWK
+  if (PRIVATE_MEMBERS.some(member => Object.hasOwn(key, member))) return 'it is not public'
+  if (use !== undefined && use !== 'sig') return 'it is not for signatures'
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify')))
+    return 'it is not for verifying'
+  const fits = algorithmOf(kty, crv)
+  if (!fits) return 'it is of no kind that RS256, ES256 or EdDSA use'
+  if (alg !== undefined && alg !== fits) return `it is for another algorithm than ${fits}`
+  if (fits === 'RS256' && bitsIn(n) < WEAKEST_RSA_BITS) return `it has less than ${WEAKEST_RSA_BITS} bits`
+  return undefined
+}
+
+function algorithmOf(kty: unknown, crv: unknown): string | undefined {
+  if (kty === 'RSA') return 'RS256'
+  if (kty === 'EC' && crv === 'P-256') return 'ES256'
+  return kty === 'OKP' && crv === 'Ed25519' ? 'EdDSA' : undefined
+}
+
+/** Of a number in base64url; zeros before it do not count. */
+function bitsIn(number: unknown): number {
+  if (typeof number !== 'string') return 0
+  const hex = Buffer.from(number, 'base64url').toString('hex').replace(/^0+/, '')
+  return hex === '' ? 0 : (hex.length - 1) * 4 + (32 - Math.clz32(Number.parseInt(hex[0]!, 16)))
+}
