@@ -5,6 +5,7 @@ import {
   type Changes,
   type Drift,
   iso,
+  ON_MAIN,
   type ResourceEvent,
   type Row,
   type Thing,
@@ -136,16 +137,22 @@ export const liveValue = ({ name, tags, size }: Row, field: string): unknown =>
 
 const openOf = (thing: Thing): Drift[] => thing.drifts.filter(({ status }) => status === 'open')
 
+/** What was desired in other hands rests. */
+export const isInForce = ({ row, desired }: Thing): boolean =>
+  desired !== null && (!ON_MAIN.ties || desired.owner === row!.tenant)
+
 export function detectDrift(world: World): void {
   for (const thing of world.things) {
     const { row, desired } = thing
-    if (row === null || desired === null) continue
+    if (row === null) continue
     const found: [field: string, desired: unknown, actual: unknown][] =
-      row.deletedAt !== null
-        ? [['deleted_at', null, iso(row.deletedAt)]]
-        : Object.entries(desired.spec)
-            .map(([field, value]): [string, unknown, unknown] => [field, value, liveValue(row, field)])
-            .filter(([, value, live]) => !alike(value, live))
+      desired === null || !isInForce(thing)
+        ? []
+        : row.deletedAt !== null
+          ? [['deleted_at', null, iso(row.deletedAt)]]
+          : Object.entries(desired.spec)
+              .map(([field, value]): [string, unknown, unknown] => [field, value, liveValue(row, field)])
+              .filter(([, value, live]) => !alike(value, live))
     for (const drift of openOf(thing))
       if (!found.some(([field]) => field === drift.field)) close(drift, 'stale', 'drift')
     for (const [field, value, actual] of found) {
@@ -175,12 +182,14 @@ export function close(drift: Drift, status: Drift['status'], by: string | null):
   Object.assign(drift, { status, resolved_by: by })
 }
 
-/** Drift of fields that are no longer desired is over. */
+/** Drift of fields that are no longer desired is over, and so is what was found in other hands. */
 export function desire(thing: Thing, spec: Record<string, unknown>): void {
   const same = thing.desired !== null && isDeepStrictEqual(thing.desired.spec, spec)
   const version = (thing.desired?.version ?? 0) + (same ? 0 : 1)
   thing.desired = { spec, version, owner: thing.row!.tenant }
-  for (const drift of openOf(thing)) if (!(drift.field in spec)) close(drift, 'stale', null)
+  const { tenant } = thing.row!
+  for (const drift of openOf(thing))
+    if (!(drift.field in spec) || (ON_MAIN.ties && drift.owner !== tenant)) close(drift, 'stale', null)
 }
 
 /** Nothing is desired of it any more. */

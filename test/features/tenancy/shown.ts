@@ -124,9 +124,9 @@ export function looksAt(world: World): Look[] {
             ? {
                 ...resourceRow(thing),
                 events: eventsFor(world, caller, thing),
-                desired_state: desiredState(thing),
+                desired_state: desiredState(world, caller, thing),
                 drift: thing.drifts
-                  .filter(({ status }) => status === 'open')
+                  .filter(({ status, owner }) => status === 'open' && isOwnTime(world, caller, owner))
                   .map(drift => driftRow(thing, drift)),
               }
             : undefined,
@@ -257,10 +257,20 @@ function eventsFor(world: World, caller: Caller, { id, events }: Thing) {
 }
 
 const withoutBefore = (changes: NonNullable<ResourceEvent['changes']>) =>
-  Object.fromEntries(Object.entries(changes).map(([field, { after }]) => [field, { before: null, after }]))
+  Object.fromEntries(
+    Object.entries(changes)
+      .filter(([, { after }]) => after !== null)
+      .map(([field, { after }]) => [field, { before: null, after }]),
+  )
 
-const desiredState = ({ desired }: Thing) =>
-  desired && { spec: desired.spec, spec_version: desired.version, saga_id: null }
+/** A tenant is shown what was said and found while it had the resource. */
+const isOwnTime = (world: World, caller: Caller, owner: string | null): boolean =>
+  !ON_MAIN.ties || seesAll(world, caller) || owner === caller.tenant
+
+const desiredState = (world: World, caller: Caller, { desired }: Thing) =>
+  desired && isOwnTime(world, caller, desired.owner)
+    ? { spec: desired.spec, spec_version: desired.version, saga_id: null }
+    : null
 
 function driftRow(thing: Thing, { id, field, desired, actual, status, resolved_by }: Drift) {
   const { name, tenant, deletedAt } = thing.row!

@@ -4,6 +4,7 @@ import {
   close,
   desire,
   detectDrift,
+  isInForce,
   liveValue,
   lose,
   projectChangedHands,
@@ -348,6 +349,7 @@ function endTerms(world: World, { terms }: Deployment): void {
 function accept({ thing, drift }: { thing: Thing; drift: Drift }, { sub }: Caller): Answer {
   if (drift.status !== 'open') return { status: 409, code: 'drift_not_open' }
   if (thing.row!.deletedAt !== null) return { status: 409, code: 'resource_gone' }
+  if (!isInForce(thing)) return { status: 409, code: 'drift_not_open' }
   const live = liveValue(thing.row!, drift.field)
   thing.desired = {
     ...thing.desired!,
@@ -359,30 +361,31 @@ function accept({ thing, drift }: { thing: Thing; drift: Drift }, { sub }: Calle
   return { status: 200 }
 }
 
-/** What carries the deployment's tag must lie in its tenant's projects and be tied to nothing else: or nothing is destroyed. */
+/**
+ * What carries the deployment's tag must lie in its tenant's projects and name no other deployment: or nothing is destroyed.
+ * What the inventory knows to be elsewhere is said at once, what only the provider knows is the run's end.
+ */
 function deprovision(world: World, { id: deployment, tenant }: Deployment): Answer {
   const tag = `deployment:${deployment}`
-  const tagged = world.things.filter(
-    ({ kind, real }) => kind === 'droplet' && real.there && real.tags.includes(tag),
-  )
-  const own = ({ real }: Thing) =>
+  const elsewhere = ({ row, kind }: Thing) =>
+    row?.deletedAt === null &&
+    row.tags.includes(tag) &&
+    row.deployment !== deployment &&
+    (row.tenant !== null || kind === 'droplet')
+  if (world.things.some(elsewhere)) return { status: 409, code: 'tag_on_other_resources' }
+  const droplets = world.things.filter(({ kind }) => kind === 'droplet')
+  const tagged = droplets.filter(({ real }) => real.there && real.tags.includes(tag))
+  const isOwn = ({ real }: Thing) =>
     world.projects.find(({ provider_id }) => provider_id === real.project)!.tenant === tenant &&
     new Set(real.tags.filter(word => word.startsWith('deployment:'))).size === 1
-  const saga = {
-    id: `S:${world.sagas.length + 1}`,
-    deployment,
-    tenant,
-    status: tagged.every(own) ? ('completed' as const) : ('rolled_back' as const),
-  }
-  world.sagas.push(saga)
-  if (saga.status === 'rolled_back') return { status: 202 }
-  for (const thing of world.things) {
-    if (thing.kind !== 'droplet') continue
-    const isTied = thing.row?.deployment === deployment
-    if (!tagged.includes(thing) && !(isTied && !thing.real.there)) continue
+  const status = tagged.every(isOwn) ? ('completed' as const) : ('rolled_back' as const)
+  const id = `S:${world.sagas.length + 1}`
+  world.sagas.push({ id, deployment, tenant, status })
+  const gone = droplets.filter(({ row, real }) => row?.deployment === deployment && !real.there)
+  for (const thing of status === 'completed' ? [...gone, ...tagged] : gone) {
     thing.real.there = false
     if (thing.row === null || thing.row.deletedAt !== null) continue
-    lose(world, thing, `saga:${saga.id}`)
+    lose(world, thing, `saga:${id}`)
     undesire(thing)
   }
   return { status: 202 }
