@@ -28,6 +28,18 @@ const OF_USAGE = new Set([
   'total_cents',
   'kinds',
 ])
+/** Of sums of money what is not shown of them elsewhere. */
+const OF_SUMS = new Set([
+  'currency',
+  'amount_minor',
+  'tax_minor',
+  'unmatched',
+  'by_tenant',
+  'by_deployment',
+  'tenant_id',
+  'deployment_id',
+])
+const OF_MARGINS = new Set(['tenant_id', 'deployments', 'charged', 'costs'])
 const OF_KINDS = new Set(['kind', 'used_seconds', 'live'])
 
 export function readable(text: string, symbols: ReadonlyMap<string, string>): Json {
@@ -35,18 +47,21 @@ export function readable(text: string, symbols: ReadonlyMap<string, string>): Js
   return tidy(JSON.parse(named))
 }
 
+/** What is kept of an object that has the member. */
+const SHAPES: readonly (readonly [member: string, kept: ReadonlySet<string>])[] = [
+  ['step_modules', OF_RUNS],
+  ['metered_until', OF_USAGE],
+  ['used_seconds', OF_KINDS],
+  ['margin', OF_MARGINS],
+  ['net_minor', OF_SUMS],
+  ['flagged_lines', new Set(['amount_minor', 'tax_minor'])],
+]
+
 function tidy(value: Json): Json {
   if (typeof value === 'string') return value.replace(/^(sync|drift):.*$/, '$1')
   if (Array.isArray(value)) return value.map(tidy)
   if (value === null || typeof value !== 'object') return value
-  const only =
-    'step_modules' in value
-      ? OF_RUNS
-      : 'metered_until' in value
-        ? OF_USAGE
-        : 'used_seconds' in value
-          ? OF_KINDS
-          : null
+  const only = SHAPES.find(([member]) => member in value)?.[1]
   const event = 'from_state' in value || ('changes' in value && 'actor' in value)
   const project = 'is_default' in value
   const kept = Object.entries(value).filter(([key]) => {
@@ -66,25 +81,28 @@ function tellsOfProvider({ context, steps = [] }: { [key: string]: Json }): bool
 
 /** The status, the code of a problem, and the data without an order that nobody promised. */
 export function summary(status: number, body: Json, list: boolean): Shown {
-  const { data, code } = (body ?? {}) as { data?: Json; code?: string }
+  const { data, code, unassigned } = (body ?? {}) as { data?: Json; code?: string; unassigned?: Json }
   if (status >= 400) return { status, code }
-  return { status, data: list && Array.isArray(data) ? sorted(data) : withSortedEvents(data) }
+  return { status, data: inOrder(unassigned === undefined ? data : { rows: data, unassigned }, list) }
 }
 
-const sorted = (rows: readonly unknown[]): unknown[] =>
-  rows.map(withSortedEvents).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+/** Members whose order is that of times within a step, of equal amounts, or of ids. */
+const UNORDERED = new Set(['events', 'drift', 'rows', 'by_tenant', 'by_deployment'])
+
+function inOrder(value: unknown, unordered: boolean): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map(item => inOrder(item, false))
+    return unordered ? items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) : items
+  }
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, inOrder(part, UNORDERED.has(key))]),
+  )
+}
 
 const keyOf = (row: unknown): string => {
   const { created_at = '', id = '' } = row as { created_at?: string; id?: string }
   return `${created_at} ${id} ${JSON.stringify(canonical(row))}`
-}
-
-function withSortedEvents(data: unknown): unknown {
-  if (data === null || typeof data !== 'object' || Array.isArray(data)) return data
-  const copy = { ...data } as Record<string, unknown>
-  for (const member of ['events', 'drift'])
-    if (Array.isArray(copy[member])) copy[member] = sorted(copy[member])
-  return copy
 }
 
 /** The same text for the same value, whatever the order of its members. */
@@ -99,6 +117,6 @@ function canonical(value: unknown): unknown {
 }
 
 export const expected = ({ data, ...answer }: Shown, list: boolean): Shown =>
-  data === undefined ? answer : summary(answer.status, { data } as Json, list)
+  data === undefined ? answer : { ...answer, data: inOrder(data, list) }
 
 export const same = (a: unknown, b: unknown): boolean => isDeepStrictEqual(canonical(a), canonical(b))

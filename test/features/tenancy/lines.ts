@@ -34,11 +34,11 @@ export function matchLine(world: World, asked: Asked): Pick<Line, 'resource' | '
   )
   if (!meant) return NOBODYS
   const { thing } = meant
-  return {
-    resource: thing.id,
-    tenant: thing.hands[indexThen(thing.hands, asked.until, ({ tenant }) => tenant)]!.tenant,
-    deployment: thing.ties[indexThen(thing.ties, asked.until, ({ deployment }) => deployment)]!.deployment,
-  }
+  const { tenant } = thing.hands[indexThen(thing.hands, asked.until, ({ tenant }) => tenant)]!
+  const { deployment } = thing.ties[indexThen(thing.ties, asked.until, ({ deployment }) => deployment)]!
+  // Of a time before both were known, what they were first may not go together.
+  const own = world.deployments.some(({ id, tenant: owner }) => id === deployment && owner === tenant)
+  return { resource: thing.id, tenant, deployment: own ? deployment : null }
 }
 
 /** What held at the time; of a time before there was anything, the first that was somebody's. */
@@ -68,3 +68,22 @@ export function usedSeconds(world: World, deployment: string, { start, end }: Mo
   }
   return used
 }
+
+/** Added up for each owner; nobody's is null's. */
+export const costsBy = (lines: readonly Line[], owner: 'tenant' | 'deployment') =>
+  [...Map.groupBy(lines, line => line[owner])].map(([whose, own]) => ({
+    [`${owner}_id`]: whose,
+    ...sumOf(own),
+  }))
+
+export const sumOf = (lines: readonly Line[]) => ({
+  amount_minor: total(lines),
+  tax_minor: total(lines.filter(isTaxed)),
+})
+
+const total = (lines: readonly Line[]): number => lines.reduce((sum, line) => sum + minorOf(line), 0)
+
+export const minorOf = ({ amount }: Line): number => Math.round(Number(amount) * 100)
+
+/** By its words, whatever it is for. */
+export const isTaxed = ({ name }: Line): boolean => name.includes('tax')

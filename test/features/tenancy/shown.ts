@@ -1,9 +1,9 @@
 // What each caller is shown of the model's world: for every request of the comparison its status and its data, as the
 // answer must read once ids are symbols (compare.ts).
 
-import { usedSeconds } from './lines.ts'
+import { costsBy, isTaxed, minorOf, sumOf, usedSeconds } from './lines.ts'
 import { type Answer, allowedMoves, NOT_FOUND, sees, seesAll, turnedAway } from './rules.ts'
-import { NAMES, PLANS } from './step.ts'
+import { PLANS } from './step.ts'
 import {
   type Caller,
   type Deployment,
@@ -17,6 +17,7 @@ import {
   type Project,
   type ResourceEvent,
   type Saga,
+  START,
   type Thing,
   type World,
 } from './world.ts'
@@ -83,6 +84,26 @@ export function looksAt(world: World): Look[] {
         .filter(({ tenant }) => sees(world, caller, tenant))
         .map(line => lineRow(line, seesAll(world, caller))),
     ),
+    look('/billing/summary?period=2026-11-01', BILLING, caller => {
+      const own = world.lines.filter(({ tenant }) => sees(world, caller, tenant))
+      if (own.length === 0) return { period: '2026-11-01', currencies: [] }
+      return {
+        period: '2026-11-01',
+        currencies: [
+          {
+            currency: 'USD',
+            ...sumOf(own),
+            unmatched: sumOf(own.filter(({ resource }) => resource === null)),
+            by_tenant: costsBy(own, 'tenant'),
+            by_deployment: costsBy(own, 'deployment'),
+          },
+        ],
+      }
+    }),
+    look('/billing/margins?period=2026-11&by=tenant', ['operator', 'billing:read'], () => ({
+      rows: marginsByTenant(world),
+      unassigned: costs(world.lines.filter(({ tenant }) => tenant === null)),
+    })),
     look('/drift?limit=500', DRIFT, driftList('open')),
     look('/drift?limit=500&status=accepted', DRIFT, driftList('accepted')),
     look('/drift?limit=500&status=stale', DRIFT, driftList('stale')),
@@ -220,6 +241,27 @@ function usage(world: World, { id, tenant, terms }: Deployment, month: Month) {
   }
 }
 
+/** What tenants with deployments or lines are charged and cost. */
+function marginsByTenant(world: World) {
+  const { lines, deployments } = world
+  const tenants = new Set([...deployments, ...lines].flatMap(({ tenant }) => tenant ?? []))
+  return [...tenants].map(tenant => {
+    const own = deployments.filter(deployment => deployment.tenant === tenant)
+    const prices = own.map(deployment => usage(world, deployment, monthOf(START)).total_cents)
+    return {
+      tenant_id: tenant,
+      deployments: own.length,
+      charged:
+        own.length === 0
+          ? []
+          : [{ currency: 'USD', amount_minor: prices.reduce((sum, price) => sum + price, 0) }],
+      costs: costs(lines.filter(line => line.tenant === tenant)),
+    }
+  })
+}
+
+const costs = (lines: readonly Line[]) => (lines.length === 0 ? [] : [sumOf(lines)])
+
 function resourceRow({ id, kind, provider_id, row }: Thing) {
   const { name, tags, size, tenant, project, deployment, strikes, firstSeen, lastSeen, deletedAt } = row!
   return {
@@ -312,8 +354,8 @@ const sagaRow = ({ id, deployment, status }: Saga, operator: boolean) => ({
 })
 
 function lineRow(line: Line, operator: boolean) {
-  const { id, invoice, line_number, kind, name, amount, resource, tenant, deployment } = line
-  const taxed = name === NAMES[2]
+  const { id, invoice, line_number, kind, amount, resource, tenant, deployment } = line
+  const taxed = isTaxed(line)
   return {
     id,
     invoice_id: invoice,
@@ -329,7 +371,7 @@ function lineRow(line: Line, operator: boolean) {
     matched_by: resource === null ? null : 'auto',
     hours: '1',
     amount,
-    amount_minor: Math.round(Number(amount) * 100),
+    amount_minor: minorOf(line),
     currency: 'USD',
     project_name: operator ? 'a project' : null,
     category: 'iaas',
