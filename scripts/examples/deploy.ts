@@ -46,6 +46,12 @@ export async function deploy(told: Teller): Promise<Shop> {
   await tell(200, 'POST', `${path}/transition`, { body: { state: 'paused', reason: 'Stocktaking' } })
   await tell('invalid_transition', 'POST', `${path}/transition`, { body: { state: 'archived' } })
   await tell(200, 'POST', `${path}/transition`, { body: { state: 'active' } })
+  const member = await told.tokens.tenant('acme')
+  await tell('operator_only', 'POST', `${path}/transition`, { token: member, body: { state: 'past_due' } })
+  const hold = { billing_action_suspended: true, billing_action_suspended_reason: 'Disputed invoice' }
+  await call('PATCH', path, { body: hold })
+  await tell('billing_action_suspended', 'POST', `${path}/transition`, { body: { state: 'suspended' } })
+  await call('PATCH', path, { body: { billing_action_suspended: false } })
   await tell(200, 'GET', `${path}/events`)
   await tell(200, 'GET', path)
   return { deploymentId, resourceId, dropletId }

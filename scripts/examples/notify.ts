@@ -1,9 +1,17 @@
-// A webhook is made and tried, its secret rotated, an event delivered, and delivered once more.
+// A webhook of the platform, then one of a tenant, is made and tried, its secret rotated, an event delivered, and delivered once more.
 import { deliverDue } from '../../src/features/webhooks/deliver-due.ts'
 import type { Teller } from './recorder.ts'
 
-export async function notify({ tell, call, ctx }: Teller): Promise<void> {
-  const base = '/api/v1/admin/webhooks'
+export async function notify(teller: Teller): Promise<void> {
+  await notifyAt(teller, '/api/v1/admin/webhooks', 'shop')
+  const own = '/api/v1/webhooks'
+  await notifyAt(teller, own, 'shop-2')
+  const wish = { url: 'https://hooks.example.com/cloudops', events: ['*'], tenant_id: 'acme' }
+  for (let made = 0; made < 10; made++) await teller.call('POST', own, { body: wish })
+  await teller.tell('webhook_limit', 'POST', own, { body: wish })
+}
+
+async function notifyAt({ tell, call, ctx }: Teller, base: string, slug: string): Promise<void> {
   const url = 'https://hooks.example.com/cloudops'
   const wish = { url, events: ['deployment.*', 'drift.opened'], description: 'Operations', tenant_id: 'acme' }
   const { body: made } = await tell(201, 'POST', base, { body: wish })
@@ -11,7 +19,7 @@ export async function notify({ tell, call, ctx }: Teller): Promise<void> {
   await tell(200, 'GET', base)
   await tell(200, 'POST', `${path}/rotate-secret`, { body: {} })
 
-  const order = { tenant_id: 'acme', slug: 'shop' }
+  const order = { tenant_id: 'acme', slug }
   const { body: shop } = await call('POST', '/api/v1/deployments', { body: order })
   await call('POST', `/api/v1/deployments/${shop.data.id}/transition`, { body: { state: 'paused' } })
   // Nobody is called: the answer is made up.

@@ -111,11 +111,9 @@ test('a month of many tenants shows the hundred largest of each list and adds th
   assert.deepEqual(others, { by_kind: null, by_tenant: rest, by_deployment: null, by_project: rest })
 })
 
-test('the reports are a platform_admin’s, and take a day that exists', async t => {
-  const { call, tokens } = await setup(t)
-  const tenant = await tokens.tenant('acme')
+test('the reports take a day that exists', async t => {
+  const { call } = await setup(t)
   for (const path of ['/api/v1/billing/summary', '/api/v1/billing/focus']) {
-    assert.equal((await call('GET', `${path}?period=2026-10-01`, { token: tenant })).status, 403)
     assert.equal((await call('GET', `${path}?period=2026-10-01`, { token: null })).status, 401)
     for (const query of [
       '',

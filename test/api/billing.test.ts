@@ -336,7 +336,7 @@ test('the balance shown is the latest of all snapshots', async t => {
   assert.deepEqual([body.data.month_to_date_balance, body.data.recorded_at], ['11.00', at(11)])
 })
 
-test('bad dates and filters are 422, unknown invoices 404, and everything is for a platform_admin alone', async t => {
+test('bad dates and filters are 422, unknown invoices 404, and invoices and balance are for a platform_admin alone', async t => {
   const bundle = await setup(t)
   const { call } = bundle
   for (const query of [
@@ -374,6 +374,18 @@ test('bad dates and filters are 422, unknown invoices 404, and everything is for
   const second = await call('POST', `${base}/invoices/${invoice.id}/ingest`)
   assert.deepEqual([second.status, second.body.code], [409, 'already_running'])
   const token = await bundle.tokens.tenant('acme')
-  for (const path of ['/balance', '/invoices', `/invoices/${invoice.id}`, '/cost-lines'])
-    assert.equal((await call('GET', base + path, { token })).status, 403, path)
+  for (const [method, path] of [
+    ['GET', '/balance'],
+    ['GET', '/invoices'],
+    ['GET', `/invoices/${invoice.id}`],
+    ['GET', `/invoices/${invoice.id}/file`],
+    ['POST', `/invoices/${invoice.id}/ingest`],
+    ['POST', `/invoices/${invoice.id}/push`],
+    ['POST', `/cost-lines/${unknown}/assign`],
+    ['DELETE', `/cost-lines/${unknown}/assign`],
+    ['GET', '/margins?period=2026-10'],
+  ] as const) {
+    const body = path.endsWith('assign') && method === 'POST' ? { tenant_id: 'acme' } : undefined
+    assert.equal((await call(method, base + path, { token, body })).status, 403, path)
+  }
 })

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { LIFECYCLE } from '../../src/features/deployments/index.ts'
 import { deployment, move } from '../support/factories.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
 const base = '/api/v1/deployments'
+const UNSET = {
+  billing_action_suspended: false,
+  billing_action_suspended_by: null,
+  billing_action_suspended_at: null,
+  billing_action_suspended_reason: null,
+}
 
 test('a deployment starts in active with the contract’s defaults, and creating it records no event', async t => {
   const { call, tokens } = await setup(t)
@@ -22,14 +27,14 @@ test('a deployment starts in active with the contract’s defaults, and creating
     region: 'nyc3',
     state: 'active',
     llm_mode: 'standard',
-    billing_action_suspended: false,
+    ...UNSET,
     template_code: null,
     template_version: null,
   })
   const shown = await call('GET', `${base}/${id}`, { token })
   assert.deepEqual(shown.body.data.events, [])
   assert.equal(shown.body.data.subscription, null)
-  assert.deepEqual(shown.body.data.allowed_transitions, ['past_due', 'paused', 'suspended', 'cancelled'])
+  assert.deepEqual(shown.body.data.allowed_transitions, ['paused', 'cancelled'])
 })
 
 test('a deployment is created with every field that is given', async t => {
@@ -46,7 +51,7 @@ test('a deployment is created with every field that is given', async t => {
   const made = await call('POST', base, { body: given })
   assert.equal(made.status, 201, made.text)
   const { id, created_at, updated_at, ...rest } = made.body.data
-  assert.deepEqual(rest, { ...given, state: 'active', billing_action_suspended: false })
+  assert.deepEqual(rest, { ...given, ...UNSET, state: 'active' })
   const {
     allowed_transitions: _,
     subscription,
@@ -66,7 +71,7 @@ test('active to paused is 200 with one event that names the actor', async t => {
   })
   assert.equal(moved.status, 200)
   assert.equal(moved.body.data.state, 'paused')
-  assert.deepEqual(moved.body.data.allowed_transitions, ['active', 'suspended', 'cancelled'])
+  assert.deepEqual(moved.body.data.allowed_transitions, ['active', 'cancelled'])
   const { event } = moved.body.data
   assert.deepEqual(
     {
@@ -135,21 +140,151 @@ test('a move whose event cannot be written is no move', async t => {
   assert.deepEqual([body.data.state, body.data.events], ['active', []])
 })
 
-test('every pair of states is answered as the map says, through the API', async t => {
-  const bundle = await setup(t)
-  const states = Object.keys(LIFECYCLE) as (keyof typeof LIFECYCLE)[]
-  for (const from of states) {
-    for (const to of states) {
-      const { id } = await deployment(bundle)
+/** Who may make which move. `t`: also a tenant with its own; `o`: an operator alone; `-`: there is no such move. */
+const MOVES = {
+  //          trial active past_due paused suspended cancelled archived
+  trial: '-   t   o   -   o   t   -',
+  active: '-   -   o   t   o   t   -',
+  past_due: '-   o   -   o   o   t   -',
+  paused: '-   t   -   -   o   t   -',
+  suspended: '-   o   -   -   -   t   -',
+  cancelled: '-   -   -   -   -   -   t',
+  archived: '-   -   -   -   -   -   -',
+}
+const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[]
+
+test('every move is answered for every kind of caller as the table says, and allowed_transitions with it', async t => {
+  const bundle = await setup(t, { keys: false, env: { RATE_LIMIT_PER_MINUTE: '0' } })
+  const { call, ctx, tokens } = bundle
+  const { id } = await deployment(bundle)
+  const role = async (name: string, ...permissions: string[]) =>
+    call('POST', '/api/v1/admin/roles', { body: { name, permissions } })
+  await role('desk', '*:read', '*:write')
+  await role('chief', '*:read', '*:write', 'deployments:operate')
+  const callers = {
+    member: await tokens.tenant('acme'),
+    // A tenant's own role operates nothing, whatever it is called.
+    namesake: await tokens.tenant('acme', { role: 'chief' }),
+    desk: await tokens.tenant('platform', { role: 'desk' }),
+    chief: await tokens.tenant('platform', { role: 'chief' }),
+    admin: await tokens.admin(),
+  }
+  for (const [kind, token] of Object.entries(callers)) {
+    const letters = kind === 'chief' || kind === 'admin' ? 'to' : 't'
+    for (const from of STATES) {
+      const line = MOVES[from].split(/ +/)
+      const allowed = STATES.filter((_, i) => letters.includes(line[i]!))
       // Written directly: no flow enters trial.
-      await sql`update cloud_deployments set state = ${from} where id = ${id}`.execute(bundle.ctx.db)
-      const { status, body } = await bundle.call('POST', `${base}/${id}/transition`, { body: { state: to } })
-      const allowed = (LIFECYCLE[from] as readonly string[]).includes(to)
-      assert.equal(status, allowed ? 200 : 422, `${from} → ${to}`)
-      if (!allowed) assert.equal(body.code, 'invalid_transition')
+      const reset = () => sql`update cloud_deployments set state = ${from} where id = ${id}`.execute(ctx.db)
+      await reset()
+      const shown = await call('GET', `${base}/${id}`, { token })
+      assert.deepEqual(shown.body.data.allowed_transitions.toSorted(), allowed.toSorted(), `${kind}: ${from}`)
+      for (const [i, to] of STATES.entries()) {
+        const { status, body } = await call('POST', `${base}/${id}/transition`, {
+          token,
+          body: { state: to },
+        })
+        const expected = letters.includes(line[i]!)
+          ? [200, undefined]
+          : line[i] === 'o'
+            ? [403, 'operator_only']
+            : [422, 'invalid_transition']
+        assert.deepEqual([status, body.code], expected, `${kind}: ${from} → ${to}`)
+        if (status === 200) await reset()
+        else assert.deepEqual(body.allowed_transitions.toSorted(), allowed.toSorted())
+      }
     }
   }
 })
+
+test('who may only read is shown no moves, and a stranger’s deployment is not there to be moved', async t => {
+  const bundle = await setup(t)
+  const { call, tokens } = bundle
+  const { id } = await deployment(bundle)
+  await call('POST', '/api/v1/admin/roles', { body: { name: 'reader', permissions: ['*:read'] } })
+  for (const tenant of ['acme', 'platform']) {
+    const token = await tokens.tenant(tenant, { role: 'reader' })
+    assert.deepEqual((await call('GET', `${base}/${id}`, { token })).body.data.allowed_transitions, [])
+  }
+  const token = await tokens.tenant('globex')
+  const body = { state: 'suspended' }
+  assert.equal((await call('POST', `${base}/${id}/transition`, { token, body })).status, 404)
+})
+
+test('while billing actions are suspended nobody moves it to past_due or suspended; who did so, when and why is shown', async t => {
+  const bundle = await setup(t)
+  const { call, clock, tokens } = bundle
+  const { id } = await deployment(bundle)
+  const path = `${base}/${id}`
+  const member = await tokens.tenant('acme')
+  const patch = (body: object, token?: string) => call('PATCH', path, { body, token })
+  const transition = (state: string, token?: string) =>
+    call('POST', `${path}/transition`, { body: { state }, token })
+  const set = await patch({
+    billing_action_suspended: true,
+    billing_action_suspended_reason: 'Disputed invoice',
+  })
+  const held = {
+    billing_action_suspended: true,
+    billing_action_suspended_by: 'ada',
+    billing_action_suspended_at: '2026-11-15T12:00:00.000Z',
+    billing_action_suspended_reason: 'Disputed invoice',
+  }
+  assert.deepEqual(flagIn(set.body.data), held)
+  assert.deepEqual(flagIn((await call('GET', path, { token: member })).body.data), held)
+  assert.deepEqual(flagIn((await call('GET', base, { token: member })).body.data[0]), held)
+
+  for (const state of ['past_due', 'suspended']) {
+    const refused = await transition(state)
+    assert.deepEqual([refused.status, refused.body.code], [409, 'billing_action_suspended'], state)
+    assert.equal((await transition(state, member)).body.code, 'operator_only')
+  }
+  const { data } = (await call('GET', path)).body
+  assert.deepEqual(
+    [data.state, data.allowed_transitions, data.events],
+    ['active', ['paused', 'cancelled'], []],
+  )
+  const paused = await transition('paused', member)
+  assert.deepEqual(paused.body.data.allowed_transitions, ['active', 'cancelled'])
+  assert.deepEqual(flagIn(paused.body.data), held)
+  const archived = await transition('archived')
+  assert.deepEqual([archived.status, archived.body.allowed_transitions], [422, ['active', 'cancelled']])
+  const refused = await transition('suspended')
+  assert.equal(refused.body.code, 'billing_action_suspended')
+
+  clock.advance(60_000)
+  const eve = await tokens.admin({ sub: 'eve' })
+  assert.deepEqual(
+    flagIn((await patch({ billing_action_suspended: true }, eve)).body.data),
+    held,
+    'set is set',
+  )
+  const again = { billing_action_suspended: true, billing_action_suspended_reason: 'Settled in court' }
+  assert.deepEqual(flagIn((await patch(again, eve)).body.data), {
+    ...held,
+    billing_action_suspended_reason: 'Settled in court',
+  })
+  assert.deepEqual(
+    flagIn((await patch({ display_name: 'x' }, member)).body.data).billing_action_suspended_by,
+    'ada',
+  )
+  for (const body of [
+    { billing_action_suspended_reason: 'Why' },
+    { billing_action_suspended: false, billing_action_suspended_reason: 'Why' },
+    { billing_action_suspended: true, billing_action_suspended_reason: '' },
+  ]) {
+    const { status, body: problem } = await patch(body)
+    assert.deepEqual([status, problem.errors[0].pointer], [422, '/billing_action_suspended_reason'])
+  }
+  assert.equal((await patch({ billing_action_suspended_reason: 'Why' }, member)).status, 403)
+
+  assert.deepEqual(flagIn((await patch({ billing_action_suspended: false })).body.data), UNSET)
+  assert.deepEqual(flagIn((await call('GET', path)).body.data), UNSET)
+  assert.equal((await transition('suspended')).status, 200)
+})
+
+const flagIn = (data: Record<string, unknown>) =>
+  Object.fromEntries(Object.keys(UNSET).map(name => [name, data[name]]))
 
 test('a state that does not exist is a validation failure', async t => {
   const bundle = await setup(t)
@@ -281,7 +416,7 @@ test('the list is paged by cursor, each row once', async t => {
   assert.deepEqual(seen, made)
 })
 
-test('a tenant may rename a deployment and change its template; the billing override is a platform_admin’s', async t => {
+test('a tenant may rename a deployment and change its template; the billing override is an operator’s', async t => {
   const bundle = await setup(t)
   const { id } = await deployment(bundle)
   const token = await bundle.tokens.tenant('acme')

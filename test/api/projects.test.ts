@@ -9,6 +9,7 @@ import { type Bundle, setup } from '../support/setup.ts'
 import {
   doneBy,
   eventsOf,
+  haveDeployment,
   haveProject,
   NOTHING_DONE,
   rowOf,
@@ -257,6 +258,11 @@ test('a restored resource is the tenant’s whose its project has become meanwhi
   assert.equal((await see(bundle, 'droplet', [{ provider_id: '1' }])).restored, 1)
   const row = await rowOf(bundle, 'droplet', '1')
   assert.deepEqual([row.tenant_id, row.project_id], ['globex', id])
+  const event = (await eventsOf(bundle, 'droplet', '1')).at(-1)
+  assert.deepEqual(
+    [event?.kind, event?.changes],
+    ['restored', { tenant_id: { before: 'acme', after: 'globex' } }],
+  )
 })
 
 test('a living resource that its project’s list no longer names still follows the project', async t => {
@@ -272,4 +278,91 @@ test('a living resource that its project’s list no longer names still follows 
   await bundle.call('PATCH', `/api/v1/projects/${acme.id}`, { body: { tenant_id: 'globex' } })
   const row = await rowOf(bundle, 'droplet', WEB)
   assert.deepEqual([row.deleted_at, row.project_id, row.tenant_id], [null, acme.id, 'globex'])
+})
+
+const OWN = '0199d2a8-1111-7000-8000-00000000000a'
+const FOREIGN = '0199d2a8-1111-7000-8000-00000000000b'
+
+test('a tag ties a resource to a deployment of its own tenant alone, when it is found and when it changes', async t => {
+  const bundle = await setup(t)
+  await haveDeployment(bundle, OWN, 'acme')
+  await haveDeployment(bundle, FOREIGN, 'globex')
+  const names = ['own', 'foreign', 'both', 'nobodys']
+  await haveProject(
+    bundle,
+    'p',
+    'acme',
+    names.slice(0, 3).map(name => ['droplet', name]),
+  )
+  const tags: Record<string, string[]> = {
+    own: [`deployment:${OWN}`],
+    foreign: [`deployment:${FOREIGN}`],
+    both: [`deployment:${OWN}`, `deployment:${FOREIGN}`],
+    nobodys: [`deployment:${OWN}`],
+  }
+  const ties = () =>
+    Promise.all(names.map(async name => (await rowOf(bundle, 'droplet', name)).deployment_id))
+  await see(
+    bundle,
+    'droplet',
+    names.map(provider_id => ({ provider_id, tags: tags[provider_id] })),
+  )
+  assert.deepEqual(await ties(), [OWN, null, null, null])
+  await see(bundle, 'droplet', [
+    { provider_id: 'own', tags: tags.foreign },
+    { provider_id: 'foreign', tags: tags.own },
+    { provider_id: 'nobodys', tags: tags.own, status: 'off' },
+  ])
+  assert.deepEqual(await ties(), [null, OWN, null, null])
+})
+
+test('a tie that becomes another tenant’s ends when a project or a resource changes hands, and one that becomes its own begins', async t => {
+  const bundle = await setup(t, { provider: {} })
+  const { world } = bundle.sandbox
+  await sweepProjects(bundle)
+  await haveDeployment(bundle, OWN, 'acme')
+  const { acme, globex } = Object.fromEntries(await projects(bundle)) as Record<string, CloudProjectRow>
+  const give = ({ id }: CloudProjectRow, tenant_id: string) =>
+    bundle.call('PATCH', `/api/v1/projects/${id}`, { body: { tenant_id, purpose: 'tenant' } })
+  await give(acme!, 'acme')
+  await give(globex!, 'globex')
+  const droplet = world.shelves.droplet.get(String(WEB))!
+  world.shelves.droplet.replace({ ...droplet, tags: [`deployment:${OWN}`] })
+  await sweepOne(bundle, 'droplet')
+  const tie = async () => (await rowOf(bundle, 'droplet', WEB)).deployment_id
+  const lastChanges = async () => (await eventsOf(bundle, 'droplet', WEB)).at(-1)?.changes
+  assert.equal(await tie(), OWN)
+
+  await give(acme!, 'initech')
+  assert.deepEqual(await lastChanges(), {
+    tenant_id: { before: 'acme', after: 'initech' },
+    deployment_id: { before: OWN, after: null },
+  })
+  await give(acme!, 'acme')
+  assert.equal(await tie(), OWN)
+  assign(world, `do:droplet:${WEB}`, globex!.provider_id, new Date())
+  await sweepProjects(bundle)
+  assert.equal(await tie(), null)
+  assert.deepEqual((await lastChanges())?.deployment_id, { before: OWN, after: null })
+  assign(world, `do:droplet:${WEB}`, acme!.provider_id, new Date())
+  await sweepProjects(bundle)
+  assert.equal(await tie(), OWN)
+  assert.deepEqual(doneBy(await sweepProjects(bundle)), NOTHING_DONE)
+})
+
+test('a tag that names a deployment before it is there ties with the next sweep of the projects', async t => {
+  const bundle = await setup(t, { provider: {} })
+  await sweepProjects(bundle)
+  const acme = (await projects(bundle)).get('acme')!
+  await bundle.call('PATCH', `/api/v1/projects/${acme.id}`, {
+    body: { tenant_id: 'acme', purpose: 'tenant' },
+  })
+  const { droplet } = bundle.sandbox.world.shelves
+  droplet.replace({ ...droplet.get(String(WEB))!, tags: [`deployment:${OWN.toUpperCase()}`] })
+  await sweepOne(bundle, 'droplet')
+  await haveDeployment(bundle, OWN, 'acme')
+  await sweepOne(bundle, 'droplet')
+  assert.equal((await rowOf(bundle, 'droplet', WEB)).deployment_id, null, 'nothing of it has changed')
+  assert.equal((await sweepProjects(bundle)).updated, 1)
+  assert.equal((await rowOf(bundle, 'droplet', WEB)).deployment_id, OWN)
 })

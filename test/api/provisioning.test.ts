@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { manualClock } from '../../sandbox/clock.ts'
+import { assign } from '../../sandbox/world/world.ts'
 import { provisioningSagas } from '../../src/features/provisioning/index.ts'
 import type { Executor } from '../../src/kernel/db/tables.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
@@ -296,6 +297,7 @@ test('deprovisioning destroys what the inventory and the tag know of, and the in
   // One that no sweep has seen; one that is gone already; one whose tie was taken away since the last sweep.
   const [gone, kept] = runs.map(run => dropletsOf(bundle, run)[0]!)
   const raw = await sandboxDroplet(bundle, { name: 'by-hand', tags: [`deployment:${id}`] })
+  assign(sandbox.world, `do:droplet:${raw.id}`, String(runs[0]!.context.project_provider_id), new Date())
   sandbox.world.shelves.droplet.remove(String(gone!.id))
   sandbox.world.shelves.droplet.replace({ ...kept!, tags: [] })
   const third = await ended(bundle, await provision(bundle, id))
@@ -304,6 +306,7 @@ test('deprovisioning destroys what the inventory and the tag know of, and the in
   assert.equal(run.status, 'completed', JSON.stringify(run.error))
   assert.deepEqual(ledger(run), [
     'list_droplets completed',
+    'verify_ownership completed',
     'destroy_droplets completed',
     'record_deletions completed',
   ])
@@ -324,6 +327,67 @@ test('deprovisioning destroys what the inventory and the tag know of, and the in
   )
   // With nothing left there is nothing to do.
   assert.equal((await ended(bundle, await deprovision(bundle, id))).status, 'completed')
+})
+
+test('a droplet with the deployment’s tag that is not the tenant’s stops deprovisioning before anything is destroyed', async t => {
+  const bundle = await setup(t, working)
+  const { call, sandbox } = bundle
+  const { id } = await deployment(bundle, 'acme')
+  const [ours, theirs] = [
+    await ended(bundle, await provision(bundle, id)),
+    await ended(bundle, await provision(bundle, (await deployment(bundle, 'globex')).id)),
+  ]
+  const [mine, foreign] = [dropletsOf(bundle, ours)[0]!, dropletsOf(bundle, theirs)[0]!]
+  const { droplet } = sandbox.world.shelves
+  const lives = ({ id }: { id: number }) => droplet.get(String(id)) !== undefined
+  const untouched = () => {
+    const deletes = sandbox.requests.filter(({ method }) => method === 'DELETE')
+    assert.deepEqual([lives(mine), lives(foreign), deletes], [true, true, []])
+  }
+  const lie = { ...foreign, tags: [`deployment:${id}`, `saga:${theirs.id}`] }
+  const fails = async (reason: RegExp) => {
+    const run = await ended(bundle, await deprovision(bundle, id))
+    assert.deepEqual([run.status, run.error?.step], ['rolled_back', 'verify_ownership'], JSON.stringify(run))
+    assert.match(run.error!.reason, reason)
+    assert.ok(!JSON.stringify(run).includes(String(foreign.id)), 'the run names no droplet of another tenant')
+    untouched()
+  }
+
+  // Known to the provider alone: the run finds it.
+  droplet.replace(lie)
+  await fails(/a droplet with the tag deployment:.* is not in a project of the tenant.*nothing was destroyed/)
+  assert.match(bundle.logged(), new RegExp(`"droplet_ids":\\["${foreign.id}"\\]`))
+  // A list that cannot be read whole is no word at all.
+  droplet.replace(foreign)
+  const path = '/v2/projects/*/resources'
+  for (const fault of ['server_error', 'wrong_total', 'cut_json'] as const) {
+    sandbox.faults.add({ fault, times: 'always', match: { method: 'GET', path } })
+    await fails(/could not be listed whole/)
+    sandbox.faults.clear()
+  }
+  // Moved away at the provider since the last sweep of projects; and tied to two deployments at once.
+  assign(sandbox.world, `do:droplet:${mine.id}`, String(theirs.context.project_provider_id), new Date())
+  await fails(/not in a project of the tenant/)
+  assign(sandbox.world, `do:droplet:${mine.id}`, String(ours.context.project_provider_id), new Date())
+  droplet.replace({ ...mine, tags: [...mine.tags, `deployment:${newId()}`] })
+  await fails(/the tag of another deployment too/)
+  droplet.replace(mine)
+
+  // Known to the inventory: refused at the request. The tag has tied nothing.
+  droplet.replace(lie)
+  await sweepOne(bundle, 'droplet')
+  const { id: resourceId, deployment_id, tenant_id } = await rowOf(bundle, 'droplet', foreign.id)
+  assert.deepEqual([deployment_id, tenant_id], [null, 'globex'])
+  const refused = await call('POST', `/api/v1/deployments/${id}/deprovision`)
+  assert.deepEqual(
+    [refused.status, refused.body.code, refused.body.resource_ids],
+    [409, 'tag_on_other_resources', [resourceId]],
+  )
+  untouched()
+  droplet.replace(foreign)
+  await sweepOne(bundle, 'droplet')
+  assert.equal((await ended(bundle, await deprovision(bundle, id))).status, 'completed')
+  assert.deepEqual([lives(mine), lives(foreign)], [false, true])
 })
 
 test('provisioning and deprovisioning of one deployment exclude each other, and say which run is in the way', async t => {
@@ -411,7 +475,16 @@ test('what a saga left behind is listed after the next sweep, until it is gone o
   await desire(bundle, late.id, { name: 'late' })
   assert.equal((await leaks()).length, 2)
   sandbox.world.shelves.droplet.remove(String(leaked[1]!.id))
-  await ended(bundle, await deprovision(bundle, id))
+  const refused = await call('POST', `/api/v1/deployments/${id}/deprovision`)
+  assert.deepEqual(
+    [refused.status, refused.body.code, refused.body.resource_ids.includes(late.id)],
+    [409, 'tag_on_other_resources', true],
+    'made outside the tenant’s project',
+  )
+  for (const droplet of [leaked[0]!, leaked[2]!])
+    assign(sandbox.world, `do:droplet:${droplet.id}`, String(owner.context.project_provider_id), new Date())
+  await sweepProjects(bundle)
+  assert.equal((await ended(bundle, await deprovision(bundle, id))).status, 'completed')
   for (const _ of [1, 2, 3]) await sweepOne(bundle, 'droplet')
   assert.deepEqual(await leaks(), [])
 })

@@ -141,22 +141,95 @@ test('runs are listed newest first, page by page, and by status, kind and deploy
   assert.equal((await bundle.call('GET', `${base}?status=nonsense`)).status, 422)
 })
 
-test('sagas are for a platform_admin alone; what is not there is 404', async t => {
+test('a tenant reads the runs of its own deployments, without what is the operator’s, and starts and cancels none', async t => {
   const bundle = await setup(t, { sagaKinds: kinds })
-  const { id } = await start(bundle, 'plain')
-  const token = await bundle.tokens.tenant('acme')
-  for (const [method, path, body] of [
-    ['GET', base],
-    ['POST', base, { kind: 'plain', inputs: { key: 'x' } }],
-    ['GET', `${base}/${id}`],
-    ['POST', `${base}/${id}/cancel`],
+  const { call, ctx, tokens } = bundle
+  const [acme, globex] = [await tokens.tenant('acme'), await tokens.tenant('globex')]
+  const ordered = async (tenant: string) => {
+    const { id: deployment_id } = await deployment(bundle, tenant)
+    const { body } = await call('POST', base, {
+      body: { kind: 'about_deployment', inputs: { deployment_id } },
+    })
+    return { deployment_id, id: body.data.id as string }
+  }
+  const [own, second, foreign] = [await ordered('acme'), await ordered('acme'), await ordered('globex')]
+  const { id: nobodys } = await start(bundle, 'plain')
+  const secret = 'the account 4711 may have no more droplets'
+  await ctx.db
+    .updateTable('saga_runs')
+    .set({
+      status: 'rolled_back',
+      finished_at: '2026-11-15T12:00:00.000Z',
+      context: JSON.stringify({ droplet_id: secret }),
+      error: JSON.stringify({ step_idx: 1, step: 'b', reason: secret }),
+    })
+    .where('id', '=', own.id)
+    .execute()
+  const done = { saga_id: own.id, attempts: 1, compensation_interruptions: 0, compensated_at: null }
+  const at = { started_at: '2026-11-15T11:59:00.000Z', finished_at: '2026-11-15T12:00:00.000Z' }
+  const output = JSON.stringify({ droplet_id: secret })
+  await ctx.db
+    .insertInto('saga_step_results')
+    .values([
+      { ...done, ...at, step_idx: 0, name: 'a', status: 'compensated', output, error: null },
+      { ...done, ...at, step_idx: 1, name: 'b', status: 'failed', output: 'null', error: secret },
+    ])
+    .execute()
+
+  const page = await call('GET', `${base}?limit=1`, { token: acme })
+  assert.deepEqual([page.status, page.body.data.length, page.body.data[0].id], [200, 1, second.id], page.text)
+  const rest = await call('GET', `${base}?limit=1&cursor=${page.body.next_cursor}`, { token: acme })
+  const ids = (answer: { body: { data: ShownRun[] } }) => answer.body.data.map(run => run.id)
+  assert.deepEqual([ids(rest), rest.body.next_cursor], [[own.id], null])
+  assert.deepEqual(ids(await call('GET', base, { token: globex })), [foreign.id])
+  assert.deepEqual(ids(await call('GET', `${base}?tenant_id=acme`)), [second.id, own.id])
+  assert.deepEqual(ids(await call('GET', `${base}?tenant_id=acme&status=pending`, { token: acme })), [
+    second.id,
+  ])
+  assert.deepEqual(
+    ids(await call('GET', `${base}?deployment_id=${foreign.deployment_id}`, { token: acme })),
+    [],
+  )
+  assert.equal((await call('GET', `${base}?tenant_id=globex`, { token: acme })).status, 403)
+
+  const full = (await call('GET', `${base}/${own.id}`)).body.data
+  const shown = await call('GET', `${base}/${own.id}`, { token: acme })
+  const reason = 'The operator of the platform can see why.'
+  assert.equal(shown.status, 200, shown.text)
+  assert.deepEqual(shown.body.data, {
+    ...full,
+    context: {},
+    error: { step_idx: 1, step: 'b', reason },
+    steps: [
+      { ...full.steps[0], output: null },
+      { ...full.steps[1], output: null, error: reason },
+    ],
+  })
+  assert.ok(full.inputs.deployment_id === own.deployment_id && JSON.stringify(full).includes('4711'))
+  assert.ok(!(shown.text + page.text + rest.text).includes('4711'))
+  const { steps, ...listed } = shown.body.data
+  assert.deepEqual(rest.body.data, [listed])
+
+  for (const id of [foreign.id, nobodys, newId()])
+    assert.equal((await call('GET', `${base}/${id}`, { token: acme })).status, 404, id)
+  for (const [path, body] of [
+    [base, { kind: 'plain', inputs: { key: 'x' } }],
+    [`${base}/${second.id}/cancel`, undefined],
+    [`${base}/${foreign.id}/cancel`, undefined],
+    [`/api/v1/deployments/${own.deployment_id}/provision`, { size: 's', image: 'i' }],
+    [`/api/v1/deployments/${own.deployment_id}/deprovision`, undefined],
   ] as const)
-    assert.equal((await bundle.call(method, path, { token, body })).status, 403, `${method} ${path}`)
+    assert.equal((await call('POST', path, { token: acme, body })).status, 403, path)
+  assert.equal((await call('GET', `${base}/leaks`, { token: acme })).status, 403)
+})
+
+test('a run that is not there is 404', async t => {
+  const { call } = await setup(t, { sagaKinds: kinds })
   for (const [method, path] of [
     ['GET', `${base}/${newId()}`],
     ['GET', `${base}/nonsense`],
     ['POST', `${base}/${newId()}/cancel`],
     ['POST', `${base}/nonsense/cancel`],
   ] as const)
-    assert.equal((await bundle.call(method, path)).status, 404, `${method} ${path}`)
+    assert.equal((await call(method, path)).status, 404, `${method} ${path}`)
 })

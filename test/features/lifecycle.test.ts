@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import {
   allowedTransitions,
   FIRST_STATE,
+  isBillingAction,
   isOver,
   mayMove,
   STATES,
@@ -22,30 +23,49 @@ const contract: Record<string, string[]> = {
   archived: [],
 }
 
-test('of all pairs of states exactly those of the contract are moves', () => {
+/** Of them, what a tenant may do with its own. */
+const tenants: Record<string, string[]> = {
+  trial: ['active', 'cancelled'],
+  active: ['paused', 'cancelled'],
+  past_due: ['cancelled'],
+  paused: ['active', 'cancelled'],
+  suspended: ['cancelled'],
+  cancelled: ['archived'],
+  archived: [],
+}
+const moves = { operator: contract, tenant: tenants, nobody: {} as Record<string, string[]> }
+const MOVERS = ['operator', 'tenant', 'nobody'] as const
+
+test('of all pairs of states exactly those of the contract are moves: an operator’s, and fewer a tenant’s', () => {
   assert.deepEqual([...STATES].sort(), Object.keys(contract).sort())
-  for (const from of STATES) {
-    for (const to of STATES) assert.equal(mayMove(from, to), contract[from]?.includes(to), `${from} → ${to}`)
-  }
+  for (const mover of MOVERS)
+    for (const from of STATES) {
+      const expected = moves[mover][from] ?? []
+      assert.deepEqual(allowedTransitions(from, mover, false), expected, `${mover} from ${from}`)
+      assert.deepEqual(
+        allowedTransitions(from, mover, true),
+        expected.filter(to => to !== 'past_due' && to !== 'suspended'),
+      )
+      for (const to of STATES)
+        assert.equal(mayMove(from, to, mover), expected.includes(to), `${mover}: ${from} → ${to}`)
+    }
 })
 
 test('the states before one are those that have a move to it', () => {
-  for (const to of STATES)
-    assert.deepEqual(
-      statesBefore(to),
-      STATES.filter(from => contract[from]?.includes(to)),
-      to,
-    )
-  assert.deepEqual(statesBefore('archived'), ['cancelled'])
-  assert.deepEqual(statesBefore('trial'), [])
+  for (const mover of MOVERS)
+    for (const to of STATES)
+      assert.deepEqual(
+        statesBefore(to, mover),
+        STATES.filter(from => moves[mover][from]?.includes(to)),
+        to,
+      )
+  assert.deepEqual(statesBefore('archived', 'tenant'), ['cancelled'])
+  assert.deepEqual(statesBefore('trial', 'operator'), [])
 })
 
-test('no state may move to itself, and nothing leads into trial', () => {
-  for (const state of STATES) {
-    assert.ok(!mayMove(state, state), state)
-    assert.ok(!allowedTransitions(state).includes('trial'), state)
-  }
+test('a new deployment is active, and past_due and suspended alone follow from bills', () => {
   assert.equal(FIRST_STATE, 'active')
+  assert.deepEqual(STATES.filter(isBillingAction), ['past_due', 'suspended'])
 })
 
 test('a subscription follows its deployment into paused, active and cancelled, and nowhere else', () => {

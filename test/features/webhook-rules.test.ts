@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { afterAttempt } from '../../src/features/webhooks/after-attempt.ts'
-import { EVENT_TYPES, PATTERNS, TEST_EVENT } from '../../src/features/webhooks/event-types.ts'
+import { dataFor } from '../../src/features/webhooks/event-for-tenant.ts'
+import {
+  EVENT_TYPES,
+  PATTERNS,
+  TENANT_PATTERNS,
+  TEST_EVENT,
+} from '../../src/features/webhooks/event-types.ts'
 import {
   newSecret,
   overlapEnd,
@@ -84,4 +90,50 @@ test('one may listen to everything, to a family, or to one type; the test event 
   assert.deepEqual(PATTERNS.slice(7), [...EVENT_TYPES])
   assert.equal(new Set(PATTERNS).size, PATTERNS.length)
   assert.ok(!PATTERNS.includes(TEST_EVENT))
+})
+
+test('a tenant can listen to every family but invoices and the audit log', () => {
+  assert.deepEqual(
+    PATTERNS.filter(pattern => !TENANT_PATTERNS.includes(pattern)),
+    [
+      'invoice.*',
+      'audit.*',
+      'invoice.ingested',
+      'invoice.ingest_failed',
+      'invoice.pushed',
+      'audit.checkpoint',
+    ],
+  )
+})
+
+test('who hears of one tenant is told neither what was before a resource came nor why a saga failed', () => {
+  const resource = (kind: string, changes: object | null) =>
+    JSON.stringify({ tenant_id: 'acme', resource: { id: '1' }, event: { kind, changes } })
+  const change = { before: 'theirs', after: 'ours' }
+  const came = resource('updated', { tenant_id: change, name: change })
+  const told = { before: null, after: 'ours' }
+  assert.equal(
+    dataFor('acme', 'resource.updated', came),
+    resource('updated', { tenant_id: told, name: told }),
+  )
+  assert.equal(
+    dataFor('acme', 'resource.restored', resource('restored', { tenant_id: change })),
+    resource('restored', { tenant_id: told }),
+  )
+  const saga = (error: object | null) => JSON.stringify({ tenant_id: 'acme', saga: { id: '1', error } })
+  const failed = { step_idx: 1, step: 'b' }
+  assert.equal(
+    dataFor('acme', 'saga.failed', saga({ ...failed, reason: 'the account is full' })),
+    saga({ ...failed, reason: 'The operator of the platform can see why.' }),
+  )
+  const untouched: [string | null, string, string][] = [
+    [null, 'resource.updated', came],
+    [null, 'saga.failed', saga({ ...failed, reason: 'x' })],
+    ['acme', 'saga.completed', saga(null)],
+    ['acme', 'resource.updated', resource('updated', { name: change })],
+    ['acme', 'resource.drift_detected', resource('drift_detected', { tenant_id: change })],
+    ['acme', 'resource.discovered', resource('discovered', null)],
+    ['acme', 'webhook.test', '{ "tenant_id": "acme" }'],
+  ]
+  for (const [hearsOf, type, data] of untouched) assert.equal(dataFor(hearsOf, type, data), data)
 })

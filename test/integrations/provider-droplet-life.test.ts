@@ -128,18 +128,20 @@ test('the signal ends a wait', async t => {
   await assert.rejects(wait, /stopped/)
 })
 
-test('what carries the tag, and what is named, is destroyed until nothing is shown; 404 is as good', async t => {
-  const alive = new Map([
+test('what carries the tag, and what is named and shows no tags, is destroyed until nothing is shown; 404 is as good', async t => {
+  const alive = new Map<string, { id: number; tags?: string[] }>([
     ['1', droplet],
     ['2', { ...droplet, id: 2 }],
-    ['3', { ...droplet, id: 3, tags: [] }],
+    ['3', { ...droplet, id: 3, tags: undefined }],
+    ['4', { ...droplet, id: 4, tags: ['another'] }],
+    ['5', { ...droplet, id: 5 }],
   ])
   let locked = 2
   const { provider, requests } = await setup(t, request => {
     if (isLookUp(request))
       return pageOf(
         'droplets',
-        [...alive.values()].filter(({ tags }) => tags.includes(TAG)),
+        [...alive.values()].filter(({ tags }) => tags?.includes(TAG)),
         request.query,
       )
     const id = request.path.split('/').at(-1) as string
@@ -151,9 +153,10 @@ test('what carries the tag, and what is named, is destroyed until nothing is sho
     alive.delete(id)
     return { status: 204 }
   })
-  const seen = await provider.destroyDroplets({ tag: TAG, dropletIds: ['1', '3', '404'], gpus: false })
+  const doomed = { tag: TAG, dropletIds: ['1', '3', '4', '404'], gpus: false }
+  const seen = await provider.destroyDroplets({ ...doomed, spare: ids => ids.filter(id => id === '5') })
   assert.deepEqual(seen.map(({ id }) => id).sort(), [1, 2, 3])
-  assert.equal(alive.size, 0)
+  assert.deepEqual([...alive.keys()], ['4', '5'], 'one that lost its tag, and one that is spared')
   assert.equal(requests.filter(({ method, path }) => method === 'DELETE' && path.endsWith('/2')).length, 3)
 })
 

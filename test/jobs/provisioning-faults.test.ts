@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { manualClock } from '../../sandbox/clock.ts'
 import type { FaultSpec } from '../../sandbox/provider/faults.ts'
+import { takeDownLeaks } from '../../src/features/provisioning/take-down-leaks.ts'
 import { desire } from '../support/drift.ts'
 import { eventually } from '../support/eventually.ts'
 import { deployment } from '../support/factories.ts'
@@ -19,7 +20,7 @@ import {
   until,
 } from '../support/provisioning.ts'
 import { type Bundle, setup } from '../support/setup.ts'
-import { eventsOf, rowOf, sweepOne } from '../support/sweep.ts'
+import { eventsOf, jobPart, rowOf, sweepOne } from '../support/sweep.ts'
 
 const CREATE = { method: 'POST', path: '/v2/droplets' }
 const LISTING = { method: 'GET', path: '/v2/droplets' }
@@ -58,6 +59,9 @@ async function assertRolledBack(bundle: Bundle, run: Run, index: number, reason:
   assert.ok(run.steps.every(({ attempts }) => attempts === 1))
   assert.equal(await reservations(bundle), 0)
 }
+
+const desireNothing = ({ call }: Bundle, id: string) =>
+  call('DELETE', `/api/v1/inventory/${id}/desired-state`)
 
 async function reservations({ ctx }: Bundle): Promise<number> {
   return (await ctx.db.selectFrom('provisioning_reservations').selectAll().execute()).length
@@ -214,6 +218,33 @@ test('a droplet that boots can be cancelled, vanish or fail, and a sweep that sa
   assert.equal(await reservations(bundle), 0)
 })
 
+test('another tenant’s droplet that carries a saga’s tag survives its rollback and the cleaning up after it', async t => {
+  const clock = manualClock()
+  const bundle = await setup(t, { worker: true, provider: { clock, actionDelayMs: 1_000 } })
+  const { sandbox, call } = bundle
+  const booting = async () => {
+    const { id } = await deployment(bundle, newTenant())
+    const run = await provision(bundle, id)
+    return until(bundle, run.id, ({ current_step_index: at }) => at === 3)
+  }
+  const kept = await booting()
+  clock.advance(1_000)
+  assert.equal((await ended(bundle, kept)).status, 'completed')
+  const [theirs] = dropletsOf(bundle, kept)
+  const undone = await booting()
+  sandbox.world.shelves.droplet.replace({ ...theirs!, tags: [`saga:${undone.id}`] })
+  await desireNothing(bundle, (await rowOf(bundle, 'droplet', theirs!.id)).id)
+  await sweepOne(bundle, 'droplet')
+  const { droplet_id: own } = undone.context
+  await call('POST', `/api/v1/sagas/${undone.id}/cancel`)
+  clock.advance(1_000)
+  assert.equal((await ended(bundle, undone)).status, 'rolled_back')
+  assert.equal(await takeDownLeaks(bundle.ctx, jobPart()), 0)
+  const { droplet } = sandbox.world.shelves
+  assert.deepEqual([droplet.get(String(own)), droplet.get(String(theirs!.id))?.id], [undefined, theirs!.id])
+  assert.equal((await rowOf(bundle, 'droplet', theirs!.id)).deleted_at, null, 'and the inventory knows it')
+})
+
 test('a compensation that fails does not stop the walk, and what it left is listed', async t => {
   const bundle = await setup(t, { worker: true, provider: {} })
   const run = await runWith(bundle, [
@@ -315,9 +346,13 @@ test('a deprovisioning that fails half-way records what is gone, and the next on
     match: { method: 'DELETE', path: `/v2/droplets/${second}` },
   })
   const failed = await ended(bundle, await deprovision(bundle, id))
-  assert.deepEqual([failed.status, failed.error?.step_idx], ['rolled_back', 1])
+  assert.deepEqual([failed.status, failed.error?.step_idx], ['rolled_back', 2])
   assert.match(failed.error!.reason, /hands off/)
-  assert.deepEqual(ledger(failed), ['list_droplets compensated', 'destroy_droplets failed'])
+  assert.deepEqual(ledger(failed), [
+    'list_droplets compensated',
+    'verify_ownership completed',
+    'destroy_droplets failed',
+  ])
   assert.ok((await rowOf(bundle, 'droplet', first!)).deleted_at, 'gone, and recorded')
   assert.equal((await rowOf(bundle, 'droplet', second!)).deleted_at, null)
   sandbox.faults.clear()

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { beginPush, recordReceipt } from '../../src/features/billing/push-repository.ts'
+import type { SagaKind } from '../../src/features/sagas/index.ts'
 import { createCourier, deliverDue } from '../../src/features/webhooks/deliver-due.ts'
-import { forgetWebhookEvents } from '../../src/features/webhooks/index.ts'
+import { countPending, forgetWebhookEvents } from '../../src/features/webhooks/index.ts'
 import { createWebhookSender } from '../../src/integrations/webhooks/index.ts'
 import { sealFor } from '../../src/kernel/sealed.ts'
 import { csv, row } from '../features/billing/file.ts'
@@ -14,7 +15,7 @@ import { eventually } from '../support/eventually.ts'
 import { deployment, move } from '../support/factories.ts'
 import { kindOf, run, step } from '../support/sagas.ts'
 import { type Bundle, setup } from '../support/setup.ts'
-import { haveProject, see } from '../support/sweep.ts'
+import { haveProject, rowOf, see } from '../support/sweep.ts'
 import {
   allowPrivate,
   deliveries,
@@ -367,12 +368,131 @@ test('one slow receiver holds up a few deliveries, not those of others', async t
     await Promise.all(more)
     assert.equal(more.length, left)
   }
-  await listen('third')
+  for (let more = 3; more <= 11; more++) await listen(`${more}`)
   await move(bundle, shop.id, 'active', 'paused', 'active', 'paused')
   const full = await courier.takeDue()
-  assert.equal(full.length, 10, 'and of all no more than ten')
+  assert.equal(full.length, 40, 'and of all no more than forty')
   await Promise.all(full)
-  assert.equal((await courier.takeDue()).length, 2)
+  assert.equal((await courier.takeDue()).length, 4)
+})
+
+test('a tenant with many slow receivers gets a few places, and what others wait for goes before its next', async t => {
+  const bundle = await setup(t, { env })
+  const { ctx } = bundle
+  const [slow, quick] = [await deployment(bundle, 'slow'), await deployment(bundle, 'quick')]
+  const listen = async (tenant_id: string) => {
+    const url = `http://127.0.0.1:1/${tenant_id}`
+    const body = { url, events: ['deployment.*'], tenant_id }
+    const made = await bundle.call('POST', '/api/v1/webhooks', { body })
+    assert.equal(made.status, 201, made.text)
+  }
+  for (let hook = 0; hook < 10; hook++) await listen('slow')
+  await listen('quick')
+  const platform = await webhook(bundle, { url: 'http://127.0.0.1:1/platform' })
+  await move(bundle, slow.id, 'paused', 'active', 'paused', 'active', 'paused')
+  await move(bundle, quick.id, 'paused', 'active')
+  let gate = Promise.withResolvers<void>()
+  let urls: string[] = []
+  const send = async ({ url }: { url: string }) => {
+    urls.push(url)
+    await gate.promise
+    return { status_code: 200, error: null, response_body: null, duration_ms: 1 }
+  }
+  const courier = createCourier({ ...ctx, webhookSender: { ...ctx.webhookSender, send } })
+  const count = () =>
+    ['slow', 'quick', 'platform'].map(name => urls.filter(url => url.endsWith(`/${name}`)).length)
+  const first = await courier.takeDue()
+  assert.deepEqual([count(), platform.tenant_id], [[6, 2, 4], null])
+  await move(bundle, quick.id, 'paused')
+  urls = []
+  const second = await courier.takeDue()
+  assert.deepEqual(count(), [0, 1, 0], 'the slow ones are still under way')
+  gate.resolve()
+  await Promise.all([...first, ...second])
+  gate = Promise.withResolvers()
+  gate.resolve()
+  urls = []
+  for (let taken = 1; taken > 0; ) {
+    const more = await courier.takeDue()
+    await Promise.all(more)
+    taken = more.length
+  }
+  assert.deepEqual(count(), [44, 0, 4])
+})
+
+test('a tenant’s webhook is told of its own times alone: no other’s, no invoice, nothing from before, no operator’s words', async t => {
+  const failing = step('fails', [], {
+    execute: async () => ({ ok: false, reason: 'the account 4711 is full' }),
+  })
+  const kind: SagaKind = {
+    ...kindOf('bad', [failing]),
+    prepare: async (_tx, { key }) => ({
+      businessKey: String(key),
+      deploymentId: null,
+      tenantId: String(key),
+    }),
+  }
+  const bundle = await setup(t, { env, sagaKinds: () => [kind], worker: true })
+  const { call, ctx, clock } = bundle
+  const it = await receiver(t)
+  await haveProject(bundle, 'theirs', 'acme', [['droplet', '1']])
+  const own = async (tenant_id: string) => {
+    const body = { url: `${it.url}?${tenant_id}`, events: ['*'], tenant_id }
+    return (await call('POST', '/api/v1/webhooks', { body })).body.data.id as string
+  }
+  const [acme, globex] = [await own('acme'), await own('globex')]
+  const platform = await webhook(bundle, { url: it.url })
+  const told = async (id: string, at = '/api/v1/webhooks') => {
+    const { body } = await call('GET', `${at}/${id}/deliveries`)
+    return body.data.map((each: { event_type: string }) => each.event_type).reverse()
+  }
+  const attrs = (memory: number) => [{ provider_id: '1', name: 'acme-web', attrs: { memory } }]
+  await see(bundle, 'droplet', attrs(1024))
+  const { id: resource } = await rowOf(bundle, 'droplet', '1')
+  await desire(bundle, resource, { memory: 512 })
+  await sweepDrift(bundle)
+  const mine = ['resource.discovered', 'drift.opened', 'resource.drift_detected']
+  assert.deepEqual((await told(acme)).sort(), mine.sort())
+
+  clock.advance(60_000)
+  const { id: project } = await ctx.db.selectFrom('cloud_projects').select('id').executeTakeFirstOrThrow()
+  await call('PATCH', `/api/v1/projects/${project}`, { body: { tenant_id: 'globex' } })
+  clock.advance(60_000)
+  // What acme wanted of it drifts further, and no more: neither is globex's.
+  await see(bundle, 'droplet', attrs(2048))
+  await sweepDrift(bundle)
+  await see(bundle, 'droplet', attrs(512))
+  await sweepDrift(bundle)
+  assert.deepEqual((await told(acme)).sort(), mine)
+  assert.deepEqual(await told(globex), ['resource.updated', 'resource.updated', 'resource.updated'])
+
+  const bad = await run(bundle, 'bad', { key: 'globex' })
+  await ingest(bundle, await haveInvoice(bundle), csv([row()]))
+  await eventually('the end of the saga is told', async () => (await told(globex)).length === 4)
+  await eventually('everything is sent', async () => (await countPending(ctx.db)) === 0)
+  assert.ok((await told(platform.id, hooks)).includes('invoice.ingested'))
+
+  const sentTo = (tenant: string) => it.received.filter(({ url }) => url.endsWith(`?${tenant}`))
+  const [handover] = sentTo('globex').toSorted((a, b) => (a.body.timestamp < b.body.timestamp ? -1 : 1))
+  const { changes } = handover!.body.data.event
+  assert.deepEqual(changes.tenant_id, { before: null, after: 'globex' })
+  assert.ok(Object.values<{ before: unknown }>(changes).every(({ before }) => before === null))
+  for (const { text } of sentTo('globex')) assert.doesNotMatch(text, /"acme"|4711/)
+  for (const { text } of sentTo('acme')) assert.doesNotMatch(text, /globex/)
+  const saga = sentTo('globex').find(({ body }) => body.type === 'saga.rolled_back')!.body.data.saga
+  assert.deepEqual(saga.error, { ...bad.error, reason: 'The operator of the platform can see why.' })
+  const full = it.received.filter(({ url }) => !url.includes('?'))
+  assert.ok(full.some(({ body }) => body.data.event?.changes?.tenant_id?.before === 'acme'))
+  assert.ok(full.some(({ text }) => text.includes('4711')))
+
+  // The log of deliveries shows what was sent, and a replay sends it once more.
+  const at = `/api/v1/webhooks/${globex}/deliveries`
+  const { body: log } = await call('GET', at)
+  const [last, ...earlier] = log.data
+  const shownLast = (await call('GET', `${at}/${last.id}`)).body.data
+  assert.deepEqual(shownLast.event.data.saga, saga)
+  const shownFirst = (await call('GET', `${at}/${earlier.at(-1).id}`)).body.data
+  assert.deepEqual(shownFirst.event, handover!.body)
 })
 
 test('a secret that can no longer be read, and a receiver that is private now, are said in the attempt', async t => {

@@ -24,6 +24,58 @@ if (onPostgres) {
     }
   })
 
+  test('an operator’s suspension is lifted by no member, whatever the member does at the same time', async t => {
+    const bundle = await setup(t)
+    const { call, tokens } = bundle
+    const member = await tokens.tenant('acme')
+    for (let round = 0; round < ROUNDS; round++) {
+      const { id } = await deployment(bundle)
+      const move = (state: string, token?: string) =>
+        call('POST', `${base}/${id}/transition`, { token, body: { state } })
+      if (round % 2 === 0) await move('paused', member)
+      const [suspended, other] = await Promise.all([
+        move('suspended'),
+        move(round % 2 === 0 ? 'active' : 'paused', member),
+      ])
+      const { state, events } = (await call('GET', `${base}/${id}`)).body.data
+      if (suspended.status === 200) assert.equal(state, 'suspended', `round ${round}`)
+      else assert.equal(suspended.body.code, 'state_changed', suspended.text)
+      // Where the member came last, it found the suspension and was refused.
+      if (other.status !== 200)
+        assert.ok(
+          ['state_changed', 'operator_only', 'invalid_transition'].includes(other.body.code),
+          other.text,
+        )
+      for (const { from_state, actor } of events) assert.ok(from_state !== 'suspended', actor)
+    }
+  })
+
+  test('of a suspension of billing actions and a move that is one, the one or the other comes first', async t => {
+    const bundle = await setup(t)
+    const { call } = bundle
+    const seen = new Set<string>()
+    for (let round = 0; round < ROUNDS; round++) {
+      const { id } = await deployment(bundle)
+      const state = round % 2 === 0 ? 'suspended' : 'past_due'
+      const flag = () => call('PATCH', `${base}/${id}`, { body: { billing_action_suspended: true } })
+      const move = () => call('POST', `${base}/${id}/transition`, { body: { state } })
+      const early = round % 3 === 0 ? flag() : undefined
+      const moving = move()
+      const [flagged, transition] = await Promise.all([early ?? flag(), moving])
+      assert.equal(flagged.status, 200, flagged.text)
+      const after = (await call('GET', `${base}/${id}`)).body.data
+      seen.add(transition.body.code ?? 'moved')
+      if (transition.status === 200) {
+        assert.equal(transition.body.data.billing_action_suspended, false, 'it moved before the flag was set')
+        assert.deepEqual([after.state, flagged.body.data.state], [state, state])
+      } else {
+        assert.deepEqual([transition.status, transition.body.code], [409, 'billing_action_suspended'])
+        assert.deepEqual([after.state, after.events], ['active', []])
+      }
+    }
+    assert.deepEqual([...seen].sort(), ['billing_action_suspended', 'moved'])
+  })
+
   test('of two creates of one slug one wins, and the other is 409', async t => {
     const bundle = await setup(t)
     for (let round = 0; round < ROUNDS; round++) {

@@ -15,6 +15,7 @@ import { onPostgres } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import {
+  haveDeployment,
   haveProject,
   jobPart,
   rowOf,
@@ -197,6 +198,42 @@ function races(): void {
         `round ${round}`,
       )
     }
+  })
+
+  test('a tag ties exactly while the project is its tenant’s, however changes of hands and sightings meet', async t => {
+    const bundle = await setup(t)
+    const { ctx } = bundle
+    const deployment = newId()
+    await haveDeployment(bundle, deployment, 'acme')
+    const ids = Array.from({ length: 8 }, (_, i) => `d${i}`)
+    const project = await haveProject(
+      bundle,
+      'p',
+      'globex',
+      ids.map(id => ['droplet', id]),
+    )
+    for (let round = 0; round < 30; round++) {
+      const looks = await Promise.all([sightingOf(bundle, 'droplet'), sightingOf(bundle, 'droplet')])
+      const seen = ids.map(provider_id =>
+        seenResource(
+          shown('droplet', { provider_id, status: `s${round}`, tags: [`deployment:${deployment}`] }),
+        ),
+      )
+      const tenant_id = round % 2 === 0 ? 'acme' : 'globex'
+      await Promise.all([
+        writeAllSeen(ctx.db, looks[0], seen),
+        assignProject(ctx, project, { tenant_id }, 'ada'),
+        writeAllSeen(ctx.db, looks[1], seen.toReversed()),
+      ])
+      const wrong = `cloud_resources where tenant_id <> '${tenant_id}' or (deployment_id is not null) <> (tenant_id = 'acme')`
+      assert.equal(await count(bundle, wrong), 0, `round ${round}`)
+    }
+    // Each change of owner is told once, and each begins where the one before it ended.
+    const broken = `(
+      select changes -> 'tenant_id' ->> 'before' as before,
+        lag(changes -> 'tenant_id' ->> 'after') over (partition by resource_id order by id) as last
+      from cloud_resource_events where changes ? 'tenant_id') e where last is distinct from before and last is not null`
+    assert.equal(await count(bundle, broken), 0)
   })
 
   test('a resource discovered while the projects’ lists are being written is in its project', async t => {

@@ -13,6 +13,20 @@ import { allowPrivate, hooks, receiver, webhook } from '../support/webhook-recei
 const env = { ...allowPrivate, RATE_LIMIT_PER_MINUTE: '0' }
 
 if (onPostgres) {
+  test('of many who take a tenant’s last places at once no more get one than there are', async t => {
+    const { call, tokens } = await setup(t, { env })
+    const token = await tokens.tenant('acme')
+    const body = { url: 'http://127.0.0.1:1/', events: ['*'] }
+    const statuses = await Promise.all(
+      Array.from(
+        { length: 25 },
+        async () => (await call('POST', '/api/v1/webhooks', { token, body })).status,
+      ),
+    )
+    assert.equal(statuses.filter(status => status === 201).length, 10)
+    assert.equal(statuses.filter(status => status === 409).length, 15)
+  })
+
   test('several workers send what is due once each, and no one more of a webhook than its share', async t => {
     const bundle = await setup(t, { env })
     const { ctx } = bundle
@@ -61,7 +75,7 @@ if (onPostgres) {
       [1, 2].map(() => webhook(bundle, { url: 'http://127.0.0.1:1/' })),
     )
     await ctx.db.transaction().execute(async tx => {
-      await deleteWebhook(tx, going.id)
+      await deleteWebhook(tx, 'platform', going.id)
       await within(5_000, 'it waits for the webhook', move(bundle, shop.id, 'paused'))
     })
     const told = await ctx.db.selectFrom('webhook_deliveries').select('webhook_id').execute()

@@ -4,7 +4,7 @@ import { recordGone } from '../../src/features/inventory/index.ts'
 import { meterHours } from '../../src/features/metering/meter-hours.ts'
 import type { Kind } from '../../src/integrations/digitalocean/index.ts'
 import type { Bundle } from './setup.ts'
-import { jobPart, see, sightingOf } from './sweep.ts'
+import { haveProject, jobPart, see, sightingOf } from './sweep.ts'
 
 /** Meters what is due; how many hours. */
 export const meter = ({ ctx }: Bundle): Promise<number> => meterHours(ctx, jobPart())
@@ -14,7 +14,7 @@ function at({ clock }: Bundle, time: string): Date {
   return new Date(time.includes('T') ? time : `${clock.now().toISOString().slice(0, 10)}T${time}Z`)
 }
 
-/** The resources are seen at this moment, tied to the deployment or to none. */
+/** The resources are seen at this moment, in a project of the deployment's tenant and tied to it, or tied to none. */
 export async function tied(
   bundle: Bundle,
   time: string,
@@ -24,10 +24,32 @@ export async function tied(
 ): Promise<void> {
   bundle.clock.set(new Date(at(bundle, time).getTime() - 1000).toISOString())
   const tags = deploymentId === null ? [] : [`deployment:${deploymentId}`]
+  if (deploymentId !== null) await place(bundle, kind, [names].flat(), deploymentId)
   await see(
     bundle,
     kind,
     [names].flat().map(provider_id => ({ provider_id, tags })),
+  )
+}
+
+/** The resources are in a project of the deployment's tenant from the next sighting on. */
+export async function place(
+  bundle: Bundle,
+  kind: Kind,
+  ids: string[],
+  deploymentId: string,
+): Promise<string> {
+  const { tenant_id } = await bundle.ctx.db
+    .selectFrom('cloud_deployments')
+    .select('tenant_id')
+    .where('id', '=', deploymentId)
+    .executeTakeFirstOrThrow()
+  return haveProject(
+    bundle,
+    `p-${tenant_id}`,
+    tenant_id,
+    ids.map(id => [kind, id] as [Kind, string]),
+    false,
   )
 }
 

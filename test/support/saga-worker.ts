@@ -33,7 +33,7 @@ process.on('message', async (question: Question) => {
   const json =
     'start' in question
       ? (await requestSaga(ctx, kind, { key: question.start }, 'test')).json
-      : await showRun(ctx.db, question.show)
+      : await showRun(ctx.db, { allTenants: true }, question.show)
   process.send!(JSON.parse(json!))
 })
 process.on('disconnect', () => process.exit(0))

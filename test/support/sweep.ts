@@ -133,18 +133,19 @@ export async function see(bundle: Bundle, kind: Kind, items: Shown[]) {
   return writeAllSeen(bundle.ctx.db, await sightingOf(bundle, kind), seen)
 }
 
-/** A project with its tenant, and what it holds; returns its id. */
+/** A project with its tenant, and what it holds (all of it, unless it is not whole); returns its id. */
 export async function haveProject(
   { ctx, clock }: Bundle,
   name: string,
   tenantId: string | null,
   holds: [Kind, string][] = [],
+  whole = true,
 ): Promise<string> {
   const project = { provider_id: name, name, description: null, is_default: false }
   const look = await beginLook(ctx.db, clock)
   await upsertProjects(ctx.db, [project], look, 'platform')
   const members = holds.map(([kind, provider_id]) => ({ kind, provider_id }))
-  await replaceMembers(ctx.db, name, members, { whole: true, asked: look })
+  await replaceMembers(ctx.db, name, members, { whole, asked: look })
   const { rows } = await sql<{ id: string }>`
     update cloud_projects set tenant_id = ${tenantId}, purpose = ${tenantId ? 'tenant' : 'unassigned'}
     where provider_id = ${name} returning id`.execute(ctx.db)

@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { type Bundle, undoStack } from './setup.ts'
 
 export interface Received {
+  /** With its query. */
+  url: string
   headers: IncomingHttpHeaders
   /** As it came over the wire. */
   text: string
@@ -26,7 +28,7 @@ export async function receiver(t: Parameters<typeof undoStack>[0]): Promise<Rece
     request.on('data', chunk => chunks.push(chunk))
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString()
-      it.received.push({ headers: request.headers, text, body: JSON.parse(text) })
+      it.received.push({ url: request.url!, headers: request.headers, text, body: JSON.parse(text) })
       if (typeof it.answer === 'function') it.answer(response)
       else response.writeHead(it.answer).end('so be it')
     })

@@ -12,13 +12,13 @@ import {
   deleteAssignment,
   findDeploymentTenant,
   findLine,
-  findLineJson,
   matchLine,
   occurrenceOf,
   unassignLine,
   upsertAssignment,
 } from './line-repository.ts'
 import { endOf } from './line-time.ts'
+import { findLineJson } from './list-lines.ts'
 import { holdInvoice } from './repository.ts'
 import type { CostLineRow } from './tables.ts'
 

@@ -1,11 +1,12 @@
 // Cost lines as a download: all that a filter finds, in the columns of the API.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from '../../kernel/errors.ts'
+import type { Scope } from '../../kernel/http/caller.ts'
 import { sendCsv } from '../../kernel/http/csv.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { exportLines } from './export-lines.ts'
 import { countLineSets } from './export-repository.ts'
-import { type LineFilter, listLineRows } from './line-repository.ts'
+import { type LineFilter, listLineRows } from './list-lines.ts'
 import { CostLine } from './schemas.ts'
 import type { CostLineRow } from './tables.ts'
 
@@ -15,6 +16,7 @@ type Line = Pick<CostLineRow, (typeof COST_LINE_COLUMNS)[number]>
 
 export async function sendCostLines(
   { db }: Kernel,
+  scope: Scope,
   filter: LineFilter,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -29,7 +31,7 @@ export async function sendCostLines(
   const lines = exportLines<Line>(
     {
       version: () => countLineSets(db, filter),
-      read: (after, limit) => listLineRows(db, COST_LINE_COLUMNS, filter, limit, after),
+      read: (after, limit) => listLineRows(db, scope, COST_LINE_COLUMNS, filter, limit, after),
     },
     most,
   )

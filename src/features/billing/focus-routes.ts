@@ -1,5 +1,6 @@
 // /api/v1/billing/focus
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
 import { CSV, CsvBody, sendCsv } from '../../kernel/http/csv.ts'
 import { Query } from '../../kernel/http/words.ts'
 import type { BillingKernel } from './billing-kernel.ts'
@@ -14,13 +15,13 @@ export function focusRoutes({ db, platformTenantId }: BillingKernel): FastifyPlu
     app.get(
       '/api/v1/billing/focus',
       {
-        config: { guard: 'operator' },
+        config: { guard: 'caller' },
         schema: {
           tags: ['Billing'],
           operationId: 'exportFocus',
           summary: 'Export a month as FOCUS',
           description:
-            'All lines of the month in the columns of the FinOps Open Cost and Usage Specification 1.2, as a stream of CSV; docs/focus.md has the mapping.',
+            'All lines of the month in the columns of the FinOps Open Cost and Usage Specification 1.2, as a stream of CSV; docs/focus.md has the mapping. A tenant gets the lines that were its own.',
           querystring: Query({ period: AnyDayOfPeriod }),
           response: {
             200: {
@@ -32,9 +33,10 @@ export function focusRoutes({ db, platformTenantId }: BillingKernel): FastifyPlu
       },
       async (request, reply) => {
         const period = monthOf(request.query.period)
+        const scope = scopeOf(callerOf(request))
         const lines = exportLines<FocusLine>({
           version: () => countLineSets(db, { period }),
-          read: (after, limit) => listFocusLines(db, period, after?.id ?? null, limit),
+          read: (after, limit) => listFocusLines(db, scope, period, after?.id ?? null, limit),
         })
         return sendCsv(
           reply,

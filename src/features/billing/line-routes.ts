@@ -1,6 +1,6 @@
 // /api/v1/billing/cost-lines
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { callerOf } from '../../kernel/http/caller.ts'
+import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
 import { CSV, CsvBody, prefersCsv, varyByAccept } from '../../kernel/http/csv.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
 import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
@@ -9,8 +9,8 @@ import { Many, One } from '../../kernel/http/words.ts'
 import { assignLine, unassignLineByHand } from './assign-line.ts'
 import type { BillingKernel } from './billing-kernel.ts'
 import { sendCostLines } from './cost-lines-csv.ts'
-import { listLines } from './line-repository.ts'
 import { monthOf } from './line-time.ts'
+import { listLines } from './list-lines.ts'
 import { AssignBody, CostLine, CostLinesQuery, IdParams } from './schemas.ts'
 
 const config = { guard: 'operator' } as const
@@ -24,13 +24,13 @@ export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
     app.get(
       base,
       {
-        config,
+        config: { guard: 'caller' },
         schema: {
           tags,
           operationId: 'listCostLines',
           summary: 'List the lines of the provider’s invoices',
           description:
-            'In the order of months. `matched=false` lists those that are tied to nothing: no resource of their kind and name, or several. With `Accept: text/csv`: a download of all lines, or of as many as `limit` says.',
+            'In the order of months. `matched=false` lists those that are tied to nothing: no resource of their kind and name, or several. With `Accept: text/csv`: a download of all lines, or of as many as `limit` says. A tenant is shown the lines that were its own while they ran, whoever has the resource now, without `project_name` and `extra`, which are the operator’s.',
           querystring: CostLinesQuery,
           response: {
             200: {
@@ -43,11 +43,14 @@ export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { limit, cursor, period, ...filter } = request.query
         const asked = { ...filter, period: period && monthOf(period) }
+        const caller = callerOf(request)
+        refuseForeignTenant(caller, filter.tenant_id)
+        const scope = scopeOf(caller)
         varyByAccept(reply)
-        if (prefersCsv(request.headers.accept)) return sendCostLines(kernel, asked, request, reply)
+        if (prefersCsv(request.headers.accept)) return sendCostLines(kernel, scope, asked, request, reply)
         const key = lines.read(cursor) as [string, string] | null
         const after = key && { period: key[0], id: key[1] }
-        const rows = await listLines(kernel.db, asked, limit + 1, after)
+        const rows = await listLines(kernel.db, scope, asked, limit + 1, after)
         return jsonPage(
           request,
           reply,

@@ -1,7 +1,8 @@
 // Lines that nothing matched, matched again: the inventory learns of resources after the invoice that charges for them
 // was read. Finance is told nothing new by it: what lines say has not changed, only whose they are.
 import type { BillingKernel } from './billing-kernel.ts'
-import { matchPage, type Place } from './line-repository.ts'
+import { matchPage } from './line-repository.ts'
+import type { Place } from './list-lines.ts'
 import type { InvoiceRow } from './tables.ts'
 
 const LINES_A_PAGE = 5_000

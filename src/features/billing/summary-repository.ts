@@ -1,13 +1,27 @@
 // SQL of the summary: one pass over the month's lines.
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
+import type { Scope } from '../../kernel/http/caller.ts'
+import { lineColumns } from './list-lines.ts'
 import { SHOWN_GROUPS, type SummaryRow } from './summary.ts'
+
+const SUMMED = [
+  'currency',
+  'kind',
+  'tenant_id',
+  'deployment_id',
+  'project_name',
+  'matched',
+  'amount',
+  'amount_minor',
+  'is_tax',
+] as const
 
 /**
  * Largest amounts first; in each list, what belongs to nobody is a row of its own. There may be as many groups as there
  * are deployments: those behind the first hundred come as one row.
  */
-export function sumLines(executor: Executor, period: string): Promise<SummaryRow[]> {
+export function sumLines(executor: Executor, scope: Scope, period: string): Promise<SummaryRow[]> {
   const text = `
     with sums as (
       select currency, case
@@ -21,8 +35,10 @@ export function sumLines(executor: Executor, period: string): Promise<SummaryRow
         coalesce(kind, tenant_id, deployment_id::text, project_name) as name,
         count(*) as lines, sum(amount) as amount, sum(amount_minor) as amount_minor,
         coalesce(sum(amount_minor) filter (where is_tax), 0) as tax_minor
-      from cloud_cost_lines
-      where period = $1::date
+      from (
+        select ${lineColumns(scope, SUMMED)} from cloud_cost_lines
+        where period = $1::date ${scope.allTenants ? '' : 'and tenant_id = $2'}
+      ) lines
       group by grouping sets (
         (currency), (currency, kind), (currency, tenant_id), (currency, deployment_id), (currency, project_name),
         (currency, matched))
@@ -37,5 +53,9 @@ export function sumLines(executor: Executor, period: string): Promise<SummaryRow
     from placed
     group by currency, part, place
     order by currency, part, place`
-  return runStatement<SummaryRow>(executor, { name: 'billing_summary', text }, [period])
+  return runStatement<SummaryRow>(
+    executor,
+    { name: scope.allTenants ? 'billing_summary' : 'billing_summary_of_tenant', text },
+    scope.allTenants ? [period] : [period, scope.tenantId],
+  )
 }

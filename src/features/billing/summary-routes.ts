@@ -1,6 +1,7 @@
 // /api/v1/billing/summary
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type TSchema, Type } from 'typebox'
+import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
 import { Id, Nullable, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { monthOf } from './line-time.ts'
@@ -52,20 +53,22 @@ export function summaryRoutes({ db }: Kernel): FastifyPluginAsyncTypebox {
     app.get(
       '/api/v1/billing/summary',
       {
-        config: { guard: 'operator' },
+        config: { guard: 'caller' },
         schema: {
           tags: ['Billing'],
           operationId: 'getBillingSummary',
           summary: 'Add up a month',
           description:
-            'What was charged in all, what is matched to nobody, and by kind, tenant, deployment and project.',
+            'What was charged in all, what is matched to nobody, and by kind, tenant, deployment and project. For a tenant: of the lines that were its own, whose projects are not shown.',
           querystring: Query({ period: AnyDayOfPeriod }),
           response: { 200: One(Summary) },
         },
       },
       async request => {
         const period = monthOf(request.query.period)
-        return { data: { period, currencies: summaryOf(await sumLines(db, period)) } }
+        return {
+          data: { period, currencies: summaryOf(await sumLines(db, scopeOf(callerOf(request)), period)) },
+        }
       },
     )
   }

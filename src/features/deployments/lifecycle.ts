@@ -11,23 +11,47 @@ export const LIFECYCLE = {
 } as const satisfies Record<string, readonly string[]>
 
 export type DeploymentState = keyof typeof LIFECYCLE
+type Moves = { readonly [From in DeploymentState]: readonly (typeof LIFECYCLE)[From][number][] }
+
+/** What a tenant does with its own; the other moves are the operator's. Whoever is suspended may still leave. */
+export const TENANT_MOVES = {
+  trial: ['active', 'cancelled'],
+  active: ['paused', 'cancelled'],
+  past_due: ['cancelled'],
+  paused: ['active', 'cancelled'],
+  suspended: ['cancelled'],
+  cancelled: ['archived'],
+  archived: [],
+} as const satisfies Moves
 
 export const STATES = Object.keys(LIFECYCLE) as DeploymentState[]
+
+/** What follows from a bill that is not paid; `billing_action_suspended` holds moves to these off. */
+export const isBillingAction = (to: DeploymentState): boolean => to === 'past_due' || to === 'suspended'
 
 /** The permission to do what is the operator's with a tenant's deployment. */
 export const OPERATE = 'deployments:operate'
 
-/** Where a new deployment starts. No flow enters `trial`. */
-export const FIRST_STATE: DeploymentState = 'active'
+/** Whose moves: an operator's are all there are. */
+export type Mover = 'operator' | 'tenant' | 'nobody'
 
-export const allowedTransitions = (from: DeploymentState): readonly DeploymentState[] => LIFECYCLE[from]
+/** Where a deployment may be moved by whom; `held`: billing actions are held off. */
+export function allowedTransitions(from: DeploymentState, mover: Mover, held: boolean): DeploymentState[] {
+  return LIFECYCLE[from].filter(to => mayMove(from, to, mover) && !(held && isBillingAction(to)))
+}
 
-export const mayMove = (from: DeploymentState, to: DeploymentState): boolean =>
-  allowedTransitions(from).includes(to)
+export function mayMove(from: DeploymentState, to: DeploymentState, mover: Mover): boolean {
+  if (mover === 'nobody') return false
+  const moves: Moves = mover === 'operator' ? LIFECYCLE : TENANT_MOVES
+  return (moves[from] as readonly DeploymentState[]).includes(to)
+}
 
 /** The states that have a move to this one. */
-export const statesBefore = (to: DeploymentState): DeploymentState[] =>
-  STATES.filter(from => mayMove(from, to))
+export const statesBefore = (to: DeploymentState, mover: Mover): DeploymentState[] =>
+  STATES.filter(from => mayMove(from, to, mover))
+
+/** Where a new deployment starts. No flow enters `trial`. */
+export const FIRST_STATE: DeploymentState = 'active'
 
 /** A deployment in these states takes no new subscription. */
 export const isOver = (state: DeploymentState): boolean => state === 'cancelled' || state === 'archived'

@@ -1,4 +1,5 @@
 // SQL of deployments. The database makes the JSON, and what belongs together is one statement.
+import { sql } from 'kysely'
 import { actingText } from '../../kernel/acting.ts'
 import { auditedInsert, auditedValues } from '../../kernel/audit-entry.ts'
 import { filteredList } from '../../kernel/db/filtered-list.ts'
@@ -13,6 +14,9 @@ import type { CloudDeploymentEventRow, CloudDeploymentRow } from './tables.ts'
 const jsonOf = (d: string) => `json_build_object(
   'id', ${d}.id, 'tenant_id', ${d}.tenant_id, 'slug', ${d}.slug, 'display_name', ${d}.display_name, 'region', ${d}.region,
   'state', ${d}.state, 'llm_mode', ${d}.llm_mode, 'billing_action_suspended', ${d}.billing_action_suspended,
+  'billing_action_suspended_by', ${d}.billing_action_suspended_by,
+  'billing_action_suspended_at', iso8601(${d}.billing_action_suspended_at),
+  'billing_action_suspended_reason', ${d}.billing_action_suspended_reason,
   'template_code', ${d}.template_code, 'template_version', ${d}.template_version,
   'created_at', iso8601(${d}.created_at), 'updated_at', iso8601(${d}.updated_at))::text`
 const DEPLOYMENT_JSON = jsonOf('d')
@@ -52,6 +56,8 @@ export async function insertDeployment(executor: Executor, row: CloudDeploymentR
 
 export interface DeploymentParts {
   state: DeploymentState
+  /** Whether billing actions are held off. */
+  held: boolean
   deployment: string
   /** JSON text, or null. */
   subscription: string | null
@@ -62,7 +68,7 @@ const SHOWN_EVENTS = 50
 
 const SHOW = {
   name: 'deployment_show',
-  text: `select d.state, ${DEPLOYMENT_JSON} as deployment,
+  text: `select d.state, d.billing_action_suspended as held, ${DEPLOYMENT_JSON} as deployment,
     (select ${SUBSCRIPTION_JSON} from subscriptions s join plan_versions v on v.id = s.plan_version_id join plans p on p.id = v.plan_id where s.deployment_id = d.id) as subscription,
     (select coalesce(json_agg(${EVENT_JSON} order by e.id), '[]')::text from (
       select * from cloud_deployment_events where deployment_id = d.id order by id desc limit ${SHOWN_EVENTS}) e) as events
@@ -103,8 +109,10 @@ export async function isInScope(executor: Executor, scope: Scope, id: string): P
 }
 
 export type Move = Omit<CloudDeploymentEventRow, 'from_state'> & {
-  /** The states that the deployment may leave by this move. */
+  /** The states that the deployment may leave by this move, as far as the caller may move it. */
   from_states: readonly DeploymentState[]
+  /** Whether `billing_action_suspended` holds it off. */
+  billing_action: boolean
   /** What its subscription becomes; null leaves it alone. */
   follow: SubscriptionStatus | null
 }
@@ -112,6 +120,8 @@ export type Move = Omit<CloudDeploymentEventRow, 'from_state'> & {
 export interface Moved {
   /** Where it was; null when there is no such deployment. */
   from_state: DeploymentState | null
+  /** Whether billing actions are held off. */
+  held: boolean
   /** As it is now, as JSON text; null when it did not move. */
   deployment: string | null
 }
@@ -119,36 +129,67 @@ export interface Moved {
 // The database's function is the transaction: one round trip instead of five.
 const MOVE = {
   name: 'deployment_move',
-  text: `select m.from_state, case when (m.d).id is not null then ${jsonOf('(m.d)')} end as deployment
-    from move_deployment($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) m`,
+  text: `select m.from_state, m.held, case when (m.d).id is not null then ${jsonOf('(m.d)')} end as deployment
+    from move_deployment($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) m`,
 }
 
 /** Read, and written only if it is still where it was read: a move that came in between wins, and this one does nothing. */
 export async function moveDeployment(executor: Executor, scope: Scope, move: Move): Promise<Moved> {
-  const { id, deployment_id, from_states, to_state, follow, actor, actor_role, reason, created_at } = move
-  const values = [deployment_id, tenantOf(scope), from_states, to_state, follow]
+  const { id, deployment_id, from_states, to_state, billing_action, follow } = move
+  const { actor, actor_role, reason, created_at } = move
+  const values = [deployment_id, tenantOf(scope), from_states, to_state, billing_action, follow]
   const event = [id, actor, actor_role, reason, created_at]
   const rows = await runStatement<Moved>(executor, MOVE, [actingText(), ...values, ...event])
   return rows[0]!
 }
 
 export type DeploymentChanges = Partial<
-  Pick<CloudDeploymentRow, 'display_name' | 'template_code' | 'template_version' | 'billing_action_suspended'>
+  Pick<CloudDeploymentRow, 'display_name' | 'template_code' | 'template_version'>
 >
+
+/** Billing actions are held off: by whom, and why; undefined leaves the reason as it is. */
+export interface Hold {
+  by: string
+  reason: string | null | undefined
+}
 
 export function updateDeployment(
   executor: Executor,
   scope: Scope,
   id: string,
   changes: DeploymentChanges & { updated_at: string },
+  hold: Hold | null | undefined,
 ): Promise<CloudDeploymentRow | undefined> {
   return executor
     .updateTable('cloud_deployments')
     .set(changes)
+    .$if(hold !== undefined, q => q.set(hold ? held(hold, changes.updated_at) : RELEASED))
     .where('id', '=', id)
     .$if(!scope.allTenants, q => q.where('tenant_id', '=', tenantOf(scope)!))
     .returningAll()
     .executeTakeFirst()
+}
+
+const RELEASED = {
+  billing_action_suspended: false,
+  billing_action_suspended_by: null,
+  billing_action_suspended_at: null,
+  billing_action_suspended_reason: null,
+}
+
+/** Who sets it again changes nothing but the reason, where one is given. */
+function held({ by, reason }: Hold, at: string) {
+  const first = <T>(column: string, value: T) =>
+    sql<T>`case when billing_action_suspended then coalesce(${sql.ref(column)}, ${value}) else ${value} end`
+  return {
+    billing_action_suspended: true,
+    billing_action_suspended_by: first('billing_action_suspended_by', by),
+    billing_action_suspended_at: first('billing_action_suspended_at', at),
+    billing_action_suspended_reason:
+      reason === undefined
+        ? sql<string | null>`case when billing_action_suspended then billing_action_suspended_reason end`
+        : reason,
+  }
 }
 
 export async function deploymentExists(executor: Executor, id: string): Promise<boolean> {

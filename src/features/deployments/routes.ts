@@ -23,7 +23,7 @@ import {
   UpdateDeploymentBody,
 } from './schemas.ts'
 import { changeDeploymentPlan, subscribeDeployment } from './subscribe-deployment.ts'
-import { transitionDeployment } from './transition-deployment.ts'
+import { moverOf, transitionDeployment } from './transition-deployment.ts'
 import { updateDeployment } from './update-deployment.ts'
 
 const config = { guard: 'caller' } as const
@@ -42,7 +42,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           tags,
           operationId: 'listDeployments',
           summary: 'List the deployments',
-          description: 'A platform_admin sees all tenants, any other caller its own.',
+          description: 'Operators see all tenants, any other caller its own.',
           querystring: DeploymentsQuery,
           response: { 200: Many(Deployment) },
         },
@@ -98,10 +98,12 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const parts = await showDeployment(kernel.db, scopeOf(callerOf(request)), request.params.id)
+        const caller = callerOf(request)
+        const parts = await showDeployment(kernel.db, scopeOf(caller), request.params.id)
         if (!parts) throw notFound()
-        const { state, deployment, subscription, events } = parts
-        const more = `,"allowed_transitions":${JSON.stringify(allowedTransitions(state))},"subscription":${subscription},"events":${events}`
+        const { state, held, deployment, subscription, events } = parts
+        const allowed = JSON.stringify(allowedTransitions(state, moverOf(caller), held))
+        const more = `,"allowed_transitions":${allowed},"subscription":${subscription},"events":${events}`
         return jsonText(reply, `{"data":${withMembers(deployment, more)}}`)
       },
     )
@@ -142,6 +144,8 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           tags,
           operationId: 'changeDeployment',
           summary: 'Change a deployment',
+          description:
+            '`billing_action_suspended` is for operators with `deployments:operate`: while it is set, the deployment does not become `past_due` or `suspended`. Who set it, when and why is shown beside it, until it is cleared.',
           params: IdParams,
           body: UpdateDeploymentBody,
           response: { 200: One(Deployment) },
@@ -158,7 +162,11 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         config: {
           ...config,
           problems: {
-            409: { state_changed: 'Another move came first.' },
+            403: { operator_only: 'The move is for operators; `allowed_transitions` names yours.' },
+            409: {
+              state_changed: 'Another move came first.',
+              billing_action_suspended: 'Moves to `past_due` and `suspended` are held off.',
+            },
             422: {
               invalid_transition: 'The map has no such move; `allowed_transitions` names those it has.',
             },
@@ -169,21 +177,20 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           operationId: 'transitionDeployment',
           summary: 'Move a deployment to another state',
           description:
-            '422 `invalid_transition` names the moves that are allowed; 409 `state_changed` when another move came first.',
+            'A tenant pauses, resumes, cancels and archives its own; moves into and out of `past_due` and `suspended` are for operators with `deployments:operate`, others get 403 `operator_only`. A suspended or past-due deployment may still be cancelled. 422 `invalid_transition` when there is no such move; both name those that you may make. 409 `billing_action_suspended` for moves to `past_due` and `suspended` while that is set, `state_changed` when another move came first.',
           params: IdParams,
           body: TransitionBody,
           response: { 200: One(MovedDeployment) },
         },
       },
       async (request, reply) => {
-        const { state } = request.body
-        const { deployment, event } = await transitionDeployment(
+        const { deployment, event, allowed } = await transitionDeployment(
           inRequest(kernel, request),
           callerOf(request),
           request.params.id,
           request.body,
         )
-        const more = `,"allowed_transitions":${JSON.stringify(allowedTransitions(state))},"event":${event}`
+        const more = `,"allowed_transitions":${JSON.stringify(allowed)},"event":${event}`
         return jsonText(reply, `{"data":${withMembers(deployment, more)}}`)
       },
     )

@@ -9,6 +9,7 @@ const State = Type.Enum([...STATES])
 const Slug = Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$' })
 const ShortSlug = Type.String({ pattern: '^[a-z0-9]([a-z0-9_-]{0,30}[a-z0-9])?$' })
 const DisplayName = Type.String({ minLength: 1, maxLength: 255 })
+const Reason = Type.String({ minLength: 1, maxLength: 1000 })
 const Template = Type.String({ minLength: 1, maxLength: 128 })
 
 export const IdParams = Type.Object({ id: Id })
@@ -18,7 +19,7 @@ export const CreateDeploymentBody = Body({
   tenant_id: Type.Optional(
     Type.String({
       ...ExternalId,
-      description: 'Default: the caller’s. A platform_admin may name any tenant.',
+      description: 'Default: the caller’s. Operators may name any tenant.',
     }),
   ),
   display_name: Type.Optional(Type.String({ ...DisplayName, description: 'Default: the slug.' })),
@@ -32,12 +33,17 @@ export const UpdateDeploymentBody = Body({
   display_name: Type.Optional(DisplayName),
   template_code: Type.Optional(Nullable(Template)),
   template_version: Type.Optional(Nullable(Template)),
-  billing_action_suspended: Type.Optional(Type.Boolean({ description: 'For a platform_admin alone.' })),
+  billing_action_suspended: Type.Optional(
+    Type.Boolean({ description: 'For operators: holds moves to `past_due` and `suspended` off.' }),
+  ),
+  billing_action_suspended_reason: Type.Optional(
+    Nullable(Type.String({ ...Reason, description: 'Why; beside `billing_action_suspended: true`.' })),
+  ),
 })
 
 export const TransitionBody = Body({
   state: State,
-  reason: Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 1000 }))),
+  reason: Type.Optional(Nullable(Reason)),
 })
 
 export const DeploymentsQuery = Query({
@@ -46,7 +52,7 @@ export const DeploymentsQuery = Query({
   region: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   slug: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   tenant_id: Type.Optional(
-    Type.String({ ...ExternalId, description: 'For a platform_admin; others see their own.' }),
+    Type.String({ ...ExternalId, description: 'For operators; others see their own.' }),
   ),
 })
 
@@ -58,7 +64,14 @@ export const Deployment = Type.Object({
   region: Type.String(),
   state: State,
   llm_mode: Type.String(),
-  billing_action_suspended: Type.Boolean(),
+  billing_action_suspended: Type.Boolean({
+    description: 'While it is set, the deployment does not become `past_due` or `suspended`.',
+  }),
+  billing_action_suspended_by: Nullable(
+    Type.String({ description: 'Who set it, as with when and why: null when it is not set.' }),
+  ),
+  billing_action_suspended_at: Nullable(Time),
+  billing_action_suspended_reason: Nullable(Type.String()),
   template_code: Nullable(Type.String()),
   template_version: Nullable(Type.String()),
   created_at: Time,
@@ -76,7 +89,7 @@ export const DeploymentEvent = Type.Object({
   created_at: Time,
 })
 
-const AllowedTransitions = Type.Array(State, { description: 'Where it may move from here.' })
+const AllowedTransitions = Type.Array(State, { description: 'Where you may move it from here.' })
 
 export const DeploymentDetail = Type.Object({
   ...Deployment.properties,

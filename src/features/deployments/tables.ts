@@ -10,6 +10,10 @@ export interface CloudDeploymentRow {
   state: DeploymentState
   llm_mode: string
   billing_action_suspended: boolean
+  /** Who set it, when and why; null when it is not set. */
+  billing_action_suspended_by: string | null
+  billing_action_suspended_at: string | null
+  billing_action_suspended_reason: string | null
   template_code: string | null
   template_version: string | null
   created_at: string

@@ -1,11 +1,20 @@
-// A move between states: validated against the map, written only if the deployment is still where it was read, with
-// its event and what follows for the subscription in the same transaction.
+// A move between states: validated against the map and what the caller may do, written only if the deployment is still
+// where it was read, with its event and what follows for the subscription in the same transaction.
 import { untilDone } from '../../kernel/db/transaction.ts'
 import { AppError, conflict, notFound } from '../../kernel/errors.ts'
+import { isPermitted, mayOperate } from '../../kernel/http/access.ts'
 import { actingRole, type Caller, scopeOf } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { allowedTransitions, type DeploymentState, statesBefore } from './lifecycle.ts'
+import {
+  allowedTransitions,
+  type DeploymentState,
+  isBillingAction,
+  type Mover,
+  mayMove,
+  OPERATE,
+  statesBefore,
+} from './lifecycle.ts'
 import { moveDeployment } from './repository.ts'
 import { subscriptionAfter } from './subscription-after.ts'
 
@@ -14,13 +23,25 @@ export interface Transition {
   reason?: string | null
 }
 
-/** The moved deployment and the event, as JSON text. */
+export interface MovedParts {
+  /** Both as JSON text. */
+  deployment: string
+  event: string
+  allowed: DeploymentState[]
+}
+
+/** As whom a caller moves deployments: an operator without the permission to operate does what their tenants may. */
+export function moverOf(caller: Caller): Mover {
+  if (!isPermitted(caller, 'deployments:write')) return 'nobody'
+  return mayOperate(caller, OPERATE) ? 'operator' : 'tenant'
+}
+
 export async function transitionDeployment(
   { db, clock }: Kernel,
   caller: Caller,
   id: string,
   { state: to, reason = null }: Transition,
-): Promise<{ deployment: string; event: string }> {
+): Promise<MovedParts> {
   const event = {
     id: newId(),
     deployment_id: id,
@@ -30,31 +51,45 @@ export async function transitionDeployment(
     reason,
     created_at: clock.now().toISOString(),
   }
-  const from_states = statesBefore(to)
-  const { from_state, deployment } = await untilDone(db, () =>
-    moveDeployment(db, scopeOf(caller), { ...event, from_states, follow: subscriptionAfter(to) }),
+  const mover = moverOf(caller)
+  const move = {
+    ...event,
+    // Whether the caller may is decided by the state that the guarded write finds, not by one that was read before.
+    from_states: statesBefore(to, mover),
+    billing_action: isBillingAction(to),
+    follow: subscriptionAfter(to),
+  }
+  const { from_state, held, deployment } = await untilDone(db, () =>
+    moveDeployment(db, scopeOf(caller), move),
   )
   if (from_state === null) throw notFound()
-  if (!from_states.includes(from_state)) throw invalidTransition(from_state, to)
-  if (deployment === null) {
-    throw conflict(
-      'state_changed',
-      `The deployment left ${from_state} while this move was being made. Look again.`,
-    )
-  }
+  if (!move.from_states.includes(from_state)) throw refusedMove(from_state, to, mover, held)
+  if (deployment === null) throw held && move.billing_action ? heldOff(to) : stateChanged(from_state)
   const { id: eventId, deployment_id, ...rest } = event
-  return { deployment, event: JSON.stringify({ id: eventId, deployment_id, from_state, ...rest }) }
+  return {
+    deployment,
+    event: JSON.stringify({ id: eventId, deployment_id, from_state, ...rest }),
+    allowed: allowedTransitions(to, mover, held),
+  }
 }
 
-function invalidTransition(from: DeploymentState, to: DeploymentState): AppError {
-  const allowed = allowedTransitions(from)
+function refusedMove(from: DeploymentState, to: DeploymentState, mover: Mover, held: boolean): AppError {
+  const allowed = allowedTransitions(from, mover, held)
   const words = allowed.length > 0 ? `it may move to ${allowed.join(', ')}` : 'it moves nowhere from there'
-  return new AppError(
-    'invalid',
-    'invalid_transition',
-    `A deployment that is ${from} cannot become ${to}: ${words}.`,
-    {
-      extra: { from_state: from, to_state: to, allowed_transitions: allowed },
-    },
-  )
+  const extra = { from_state: from, to_state: to, allowed_transitions: allowed }
+  if (mayMove(from, to, 'operator')) {
+    const message = `Moving a deployment from ${from} to ${to} is for operators with ${OPERATE}.`
+    return new AppError('forbidden', 'operator_only', message, { extra })
+  }
+  const message = `A deployment that is ${from} cannot become ${to}: ${words}.`
+  return new AppError('invalid', 'invalid_transition', message, { extra })
 }
+
+const heldOff = (to: DeploymentState): AppError =>
+  conflict(
+    'billing_action_suspended',
+    `Billing actions are suspended for this deployment: it does not become ${to} until an operator lifts that.`,
+  )
+
+const stateChanged = (from: DeploymentState): AppError =>
+  conflict('state_changed', `The deployment left ${from} while this move was being made. Look again.`)

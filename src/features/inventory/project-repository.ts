@@ -132,6 +132,21 @@ export function findTenantProject(
     .executeTakeFirst()
 }
 
+/** Every project of the tenant that has not been found to be gone. */
+export async function projectsOfTenant(
+  executor: Executor,
+  tenantId: string,
+): Promise<Pick<CloudProjectRow, 'id' | 'provider_id'>[]> {
+  return executor
+    .selectFrom('cloud_projects')
+    .select(['id', 'provider_id'])
+    .where('provider', '=', PROVIDER)
+    .where('tenant_id', '=', tenantId)
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .execute()
+}
+
 export function lockProjectNamed(tx: Executor, providerId: string): Promise<CloudProjectRow | undefined> {
   return tx
     .selectFrom('cloud_projects')

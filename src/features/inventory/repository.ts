@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
+import { deploymentTag } from './seen-resource.ts'
 import type { CloudResourceEventRow } from './tables.ts'
 
 export interface ResourceJson {
@@ -98,6 +99,23 @@ export function livingOfDeployment(
     .where('deleted_at', 'is', null)
     .orderBy('id')
     .execute()
+}
+
+/**
+ * Living resources that carry the deployment's tag and are not the deployment's: another tenant's, or tied to two at once.
+ * A droplet that is in no project counts too; of kinds that no project holds nobody can say whose they are.
+ */
+export async function taggedElsewhere(
+  executor: Executor,
+  deploymentId: string,
+  limit: number,
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from cloud_resources
+    where deleted_at is null and tags @> array[${deploymentTag(deploymentId)}]::text[]
+      and deployment_id is distinct from ${deploymentId} and (tenant_id is not null or kind = 'droplet')
+    order by id limit ${limit}`.execute(executor)
+  return rows.map(row => row.id)
 }
 
 /** Kind → start of its last complete sweep, as JSON text. */

@@ -30,7 +30,7 @@ export function inventoryRoutes(kernel: Kernel, members: ResourceMembers): Fasti
           operationId: 'listResources',
           summary: 'List the resources',
           description:
-            'A platform_admin sees all tenants, any other caller its own. `as_of` says how fresh each kind is.',
+            'Operators see all tenants, any other caller its own. `as_of` says how fresh each kind is.',
           querystring: InventoryQuery,
           response: { 200: Type.Object({ ...Many(Resource).properties, as_of: AsOf }) },
         },

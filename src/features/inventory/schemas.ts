@@ -74,7 +74,7 @@ export const InventoryQuery = Query({
   name: Type.Optional(Text(255, 'Exact.')),
   tag: Type.Optional(Text(255)),
   tenant_id: Type.Optional(
-    Type.String({ ...ExternalId, description: 'For a platform_admin; others see their own.' }),
+    Type.String({ ...ExternalId, description: 'For operators; others see their own.' }),
   ),
   include_deleted: Type.Boolean({ default: false }),
 })

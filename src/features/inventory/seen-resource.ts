@@ -49,7 +49,8 @@ export function seenResource(item: MappedItem): SeenResource {
   return cut.length > 0 ? { ...seen, cut } : seen
 }
 
-const TIE = 'deployment:'
+/** What a tag that ties a resource to a deployment begins with. */
+export const TIE = 'deployment:'
 
 /** Tags that this service lives by. */
 const isTie = (tag: string): boolean => tag.startsWith(TIE) || tag.startsWith('saga:')

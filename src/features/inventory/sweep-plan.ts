@@ -1,7 +1,7 @@
 // What is known of some resources and what was seen of them, turned into what is to be written. Pure: the seed's
-// lifecycle table, but for strikes, which need a whole listing (write-resources.ts).
+// lifecycle table, but for strikes, which need a whole listing (write-resources.ts), and whose each resource is.
 import { same } from './same.ts'
-import type { SeenResource } from './seen-resource.ts'
+import { deploymentOfTags, type SeenResource } from './seen-resource.ts'
 import type { Changes, CloudResourceRow } from './tables.ts'
 
 export type KnownResource = Pick<
@@ -13,12 +13,24 @@ export type KnownResource = Pick<
   | 'status'
   | 'tags'
   | 'attrs'
+  | 'project_id'
+  | 'tenant_id'
   | 'deployment_id'
   | 'deleted_at'
   | 'last_look'
 >
 
-export type Insert = Required<Omit<SeenResource, 'cut'>>
+/** The project that holds a resource, and whose that is. */
+export type Place = Pick<CloudResourceRow, 'project_id' | 'tenant_id'>
+
+export interface Owners {
+  /** By the resource's provider id. One that is missing stays where it is known to be. */
+  places: ReadonlyMap<string, Place>
+  /** The tenant of each deployment that is claimed and exists. */
+  tenants: ReadonlyMap<string, string>
+}
+
+export type Insert = Required<Omit<SeenResource, 'cut'>> & Place
 
 export interface Update extends Insert {
   id: string
@@ -36,17 +48,22 @@ export interface SweepPlan {
 }
 
 /** `look` is the look at the provider that showed it. */
-export function planSweep(known: KnownResource[], seen: SeenResource[], look: number): SweepPlan {
+export function planSweep(
+  known: KnownResource[],
+  seen: SeenResource[],
+  look: number,
+  owners: Owners,
+): SweepPlan {
   const byId = new Map(known.map(row => [row.provider_id, row]))
   const plan: SweepPlan = { inserts: [], updates: [], touches: [] }
   for (const resource of seen) {
     const row = byId.get(resource.provider_id)
     if (!row) {
-      plan.inserts.push(merged(unknown(resource), resource))
+      plan.inserts.push(merged(unknown(resource), resource, owners))
       continue
     }
     if (isOlderNews(row, look)) continue
-    const next = merged(row, resource)
+    const next = merged(row, resource, owners)
     const changes = changesBetween(row, next)
     if (row.deleted_at !== null) plan.updates.push({ ...next, id: row.id, event: 'restored', changes })
     else if (changes) plan.updates.push({ ...next, id: row.id, event: 'updated', changes })
@@ -62,7 +79,10 @@ export function planSweep(known: KnownResource[], seen: SeenResource[], look: nu
  */
 const isOlderNews = (row: KnownResource, look: number): boolean => row.last_look > look
 
-type Fields = Pick<KnownResource, 'name' | 'region' | 'status' | 'tags' | 'attrs' | 'deployment_id'>
+type Fields = Pick<
+  KnownResource,
+  'name' | 'region' | 'status' | 'tags' | 'attrs' | 'project_id' | 'tenant_id' | 'deployment_id'
+>
 
 /** What stands for the fields of a new resource that the answer lacks. */
 const unknown = ({ provider_id }: SeenResource): Fields => ({
@@ -71,11 +91,17 @@ const unknown = ({ provider_id }: SeenResource): Fields => ({
   status: null,
   tags: [],
   attrs: {},
+  project_id: null,
+  tenant_id: null,
   deployment_id: null,
 })
 
 /** A field that the answer lacks (a token without a side scope) is not a change: what is known stays. */
-function merged(known: Fields, seen: SeenResource): Insert {
+function merged(known: Fields, seen: SeenResource, { places, tenants }: Owners): Insert {
+  const { project_id, tenant_id } = places.get(seen.provider_id) ?? known
+  const claimed = claimOf(known, seen)
+  // Anybody can write a tag: it ties a resource only to a deployment of the resource's own tenant.
+  const own = claimed !== null && tenants.get(claimed) === tenant_id
   return {
     provider_id: seen.provider_id,
     name: seen.name ?? known.name,
@@ -84,11 +110,22 @@ function merged(known: Fields, seen: SeenResource): Insert {
     tags: seen.tags ?? known.tags,
     attrs: { ...known.attrs, ...seen.attrs },
     fingerprint: seen.fingerprint,
-    deployment_id: seen.deployment_id === undefined ? known.deployment_id : seen.deployment_id,
+    project_id,
+    tenant_id,
+    deployment_id: own ? claimed : null,
   }
 }
 
-const FIELDS = ['name', 'region', 'status', 'tags', 'deployment_id'] as const
+/** The deployment that a resource says it belongs to, whoever's that is. Tags that the answer lacks are those known. */
+export function claimOf(
+  known: Pick<Fields, 'tags' | 'deployment_id'> | undefined,
+  seen: SeenResource,
+): string | null {
+  if (seen.deployment_id !== undefined) return seen.deployment_id
+  return known ? (deploymentOfTags(known.tags) ?? known.deployment_id) : null
+}
+
+const FIELDS = ['name', 'region', 'status', 'tags', 'project_id', 'tenant_id', 'deployment_id'] as const
 
 function changesBetween(row: KnownResource, next: Insert): Changes | null {
   const changes: [string, { before: unknown; after: unknown }][] = []

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import type { Kind } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Look } from './look.ts'
-import type { SeenResource } from './seen-resource.ts'
+import { type SeenResource, TIE } from './seen-resource.ts'
 import type { Insert, Update } from './sweep-plan.ts'
 import { PROVIDER } from './tables.ts'
 
@@ -70,15 +70,14 @@ export async function insertSeen(
   const { rows } = await sql<{ provider_id: string }>`
     with seen as (
       select * from jsonb_to_recordset(${JSON.stringify(inserts)}::jsonb) as s (
-        provider_id text, name text, region text, status text, tags text[], attrs jsonb, fingerprint text, deployment_id uuid)
+        provider_id text, name text, region text, status text, tags text[], attrs jsonb, fingerprint text,
+        project_id uuid, tenant_id text, deployment_id uuid)
     ), inserted as (
       insert into cloud_resources (id, provider, provider_id, kind, name, region, status, tenant_id, project_id,
         deployment_id, tags, attrs, fingerprint, first_seen_at, last_seen_at, last_look)
-      select uuid_v7(), ${PROVIDER}, s.provider_id, ${kind}, s.name, s.region, s.status, p.tenant_id, p.id,
+      select uuid_v7(), ${PROVIDER}, s.provider_id, ${kind}, s.name, s.region, s.status, s.tenant_id, s.project_id,
         s.deployment_id, s.tags, s.attrs, s.fingerprint, ${at}, ${at}, ${look}
       from seen s
-      left join cloud_project_members m on m.provider = ${PROVIDER} and m.kind = ${kind} and m.provider_id = s.provider_id
-      left join cloud_projects p on p.id = m.project_id
       order by s.provider_id
       on conflict (provider, kind, provider_id) do nothing
       returning id, provider_id
@@ -92,28 +91,20 @@ export async function insertSeen(
 
 export async function updateSeen(
   tx: Executor,
-  { kind, at, look, actor }: Sighting,
+  { at, look, actor }: Sighting,
   updates: Update[],
 ): Promise<void> {
   if (updates.length === 0) return
-  // A restored resource takes the place its project gives it now; it may have moved while it was gone.
   await sql`
     with seen as (
       select * from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as s (
-        id uuid, provider_id text, name text, region text, status text, tags text[], attrs jsonb, fingerprint text,
-        deployment_id uuid, event text, changes jsonb)
-    ), placed as (
-      select s.*, p.id as project_id, p.tenant_id from seen s
-      join cloud_resources r on r.id = s.id
-      left join cloud_project_members m on m.provider = ${PROVIDER} and m.kind = ${kind} and m.provider_id = s.provider_id
-      left join cloud_projects p on p.id = coalesce(m.project_id, r.project_id)
+        id uuid, name text, region text, status text, tags text[], attrs jsonb, fingerprint text,
+        project_id uuid, tenant_id text, deployment_id uuid, event text, changes jsonb)
     ), updated as (
       update cloud_resources r set name = s.name, region = s.region, status = s.status, tags = s.tags, attrs = s.attrs,
-        fingerprint = s.fingerprint, deployment_id = s.deployment_id,
-        project_id = case when s.event = 'restored' and s.project_id is not null then s.project_id else r.project_id end,
-        tenant_id = case when s.event = 'restored' and s.project_id is not null then s.tenant_id else r.tenant_id end,
+        fingerprint = s.fingerprint, project_id = s.project_id, tenant_id = s.tenant_id, deployment_id = s.deployment_id,
         ${seenAt({ at, look })}, deleted_at = null
-      from placed s where r.id = s.id
+      from seen s where r.id = s.id
       returning r.id
     )
     insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
@@ -127,13 +118,15 @@ export interface Gone {
   providerIds: readonly string[]
   /** Everything that carries the tag as well. */
   tag?: string
+  /** But not these. */
+  spared?: readonly string[]
 }
 
 /** Deletes at once, without strikes: somebody has destroyed it and looked. The ids of the rows. */
 export async function recordGone(
   tx: Executor,
   { kind, at, look, actor }: Sighting,
-  { providerIds, tag }: Gone,
+  { providerIds, tag, spared = [] }: Gone,
 ): Promise<string[]> {
   const tagged = tag === undefined ? sql`false` : sql`tags @> array[${tag}]::text[]`
   const { rows } = await sql<{ id: string }>`
@@ -141,6 +134,7 @@ export async function recordGone(
       select id from cloud_resources
       where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null
         and (provider_id = any(${[...providerIds]}::text[]) or ${tagged})
+        and provider_id <> all(${[...spared]}::text[])
       order by provider_id for update
     ), deleted as (
       update cloud_resources r set deleted_at = ${at}, last_look = ${look} from gone where r.id = gone.id
@@ -213,29 +207,36 @@ export async function deleteHeld(
 }
 
 /**
- * Gives living resources the project and tenant that the project lists say, with an event for each that moves. With a
+ * Gives living resources the project and tenant that the project lists say, and with them the deployment that their tags
+ * name if it is that tenant's, with an event for each that moves. A resource that no list names stays where it was. With a
  * project named, only what that project holds.
  */
 export async function rehome(tx: Executor, at: string, actor: string, projectId?: string): Promise<number> {
+  const change = (field: string) => {
+    const [before, after] = [sql.id('m', `old_${field}`), sql.id('m', `new_${field}`)]
+    return sql`case when ${before} is distinct from ${after}
+      then jsonb_build_object(${sql.lit(field)}::text, jsonb_build_object('before', ${before}, 'after', ${after})) else '{}' end`
+  }
   const { rows } = await sql<{ moved: number }>`
     with moving as (
-      select r.id, r.project_id as old_project, r.tenant_id as old_tenant, p.id as new_project, p.tenant_id as new_tenant
-      from ${projectId ? heldBy(projectId) : sql`cloud_project_members`} m
-      join cloud_projects p on p.id = m.project_id
-      join cloud_resources r on r.provider = m.provider and r.kind = m.kind and r.provider_id = m.provider_id
-      where r.deleted_at is null and (r.project_id, r.tenant_id) is distinct from (p.id, p.tenant_id)
+      select r.id, r.project_id as old_project_id, r.tenant_id as old_tenant_id, r.deployment_id as old_deployment_id,
+        p.id as new_project_id, p.tenant_id as new_tenant_id, d.id as new_deployment_id
+      from cloud_resources r
+      left join cloud_project_members m on m.provider = r.provider and m.kind = r.kind and m.provider_id = r.provider_id
+      left join cloud_projects p on p.id = coalesce(m.project_id, r.project_id)
+      left join lateral (${taggedDeployment}) t on true
+      left join cloud_deployments d on d.id = coalesce(t.id::uuid, r.deployment_id) and d.tenant_id = p.tenant_id
+      where ${projectId ? sql`r.id in (${heldBy(projectId)}) and` : sql``} r.deleted_at is null
+        and (r.project_id, r.tenant_id, r.deployment_id) is distinct from (p.id, p.tenant_id, d.id)
       for no key update of r
     ), moved as (
-      update cloud_resources r set project_id = m.new_project, tenant_id = m.new_tenant
+      update cloud_resources r
+      set project_id = m.new_project_id, tenant_id = m.new_tenant_id, deployment_id = m.new_deployment_id
       from moving m where r.id = m.id
       returning r.id
     ), logged as (
       insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
-      select uuid_v7(), m.id, 'updated',
-        (case when m.old_project is distinct from m.new_project
-          then jsonb_build_object('project_id', jsonb_build_object('before', m.old_project, 'after', m.new_project)) else '{}' end) ||
-        (case when m.old_tenant is distinct from m.new_tenant
-          then jsonb_build_object('tenant_id', jsonb_build_object('before', m.old_tenant, 'after', m.new_tenant)) else '{}' end),
+      select uuid_v7(), m.id, 'updated', ${change('project_id')} || ${change('tenant_id')} || ${change('deployment_id')},
         ${actor}, ${at}
       from moving m join moved on moved.id = m.id
       returning 1
@@ -244,10 +245,16 @@ export async function rehome(tx: Executor, at: string, actor: string, projectId?
   return rows[0]!.moved
 }
 
-/** What a project's list names, and what it named last: a resource that no list names stays where it was. */
-const heldBy = (projectId: string) => sql`(
-  select provider, kind, provider_id, project_id from cloud_project_members where project_id = ${projectId}
-  union all
-  select provider, kind, provider_id, project_id from cloud_resources r where project_id = ${projectId} and not exists (
-    select 1 from cloud_project_members m where m.provider = r.provider and m.kind = r.kind and m.provider_id = r.provider_id)
-)`
+/** deploymentOfTags() of the resource `r`, for those whose tags are not at hand; most resources have no such tag. */
+const taggedDeployment = sql`
+  select min(named.id) as id
+  from unnest(r.tags) tag cross join lateral lower(substr(tag, ${TIE.length + 1}::int)) named (id)
+  where r.tags::text like ${`%${TIE}%`} and starts_with(tag, ${TIE})
+  having min(named.id) = max(named.id) and min(named.id) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'`
+
+/** What a project's list names, and what was the project's last. */
+const heldBy = (projectId: string) => sql`
+  select held.id from cloud_project_members m join cloud_resources held using (provider, kind, provider_id)
+  where m.project_id = ${projectId}
+  union
+  select id from cloud_resources where project_id = ${projectId}`

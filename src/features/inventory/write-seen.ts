@@ -8,7 +8,7 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { keepLists } from './project-repository.ts'
 import type { SeenResource } from './seen-resource.ts'
-import { type KnownResource, planSweep, type Update } from './sweep-plan.ts'
+import { claimOf, type KnownResource, type Place, planSweep, type Update } from './sweep-plan.ts'
 import { PROVIDER } from './tables.ts'
 import { insertSeen, type Sighting, touchSeen, touchUnchanged, updateSeen } from './write-resources.ts'
 
@@ -63,59 +63,64 @@ export async function writeStorable(
 
 async function writeOthers(tx: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
   const written: Written = { inserted: 0, updated: 0, restored: 0 }
-  let rest = await withoutUnknownTies(tx, seen)
-  if (rest.length > 0) {
-    await keepLists(tx)
-    await keepPlaces(tx, sighting.kind, rest)
-  }
+  if (seen.length === 0) return written
+  await keepLists(tx)
+  const places = await keepPlaces(tx, sighting.kind, seen)
+  let rest = seen
   // Whoever inserts the same resource at the same moment (a saga) wins; what is left is then known. Twice is enough.
   for (let round = 0; rest.length > 0 && round < 3; round++) {
-    const plan = planSweep(await lockKnown(tx, sighting.kind, rest), rest, sighting.look)
+    const known = await lockKnown(tx, sighting.kind, rest)
+    const tenants = await tenantsOfClaimed(tx, known, rest)
+    const plan = planSweep(known, rest, sighting.look, { places, tenants })
     await touchSeen(tx, sighting, plan.touches)
     await updateSeen(tx, sighting, plan.updates)
     const inserted = new Set(await insertSeen(tx, sighting, plan.inserts))
     written.inserted += inserted.size
     written.updated += plan.updates.filter(row => !isRestored(row)).length
     written.restored += plan.updates.filter(isRestored).length
-    rest = plan.inserts.filter(row => !inserted.has(row.provider_id))
+    const lost = new Set(plan.inserts.map(row => row.provider_id).filter(id => !inserted.has(id)))
+    rest = rest.filter(row => lost.has(row.provider_id))
   }
   return written
 }
 
 const isRestored = ({ event }: Update) => event === 'restored'
 
-/** A tag may name a deployment that does not exist: then it ties to nothing. */
-async function withoutUnknownTies(tx: Executor, seen: SeenResource[]): Promise<SeenResource[]> {
-  const tied = seen.flatMap(resource => resource.deployment_id ?? [])
-  if (tied.length === 0) return seen
-  const { rows } = await sql<{
-    id: string
-  }>`select id from cloud_deployments where id = any(${tied}::uuid[])`.execute(tx)
-  const existing = new Set(rows.map(row => row.id))
-  return seen.map(resource =>
-    resource.deployment_id && !existing.has(resource.deployment_id)
-      ? { ...resource, deployment_id: null }
-      : resource,
-  )
+/** Whose the deployments are that these resources claim to belong to. A tag may name one that does not exist. */
+async function tenantsOfClaimed(
+  tx: Executor,
+  known: KnownResource[],
+  seen: SeenResource[],
+): Promise<Map<string, string>> {
+  const rows = new Map(known.map(row => [row.provider_id, row]))
+  const claimed = seen.flatMap(resource => claimOf(rows.get(resource.provider_id), resource) ?? [])
+  if (claimed.length === 0) return new Map()
+  const found = await sql<{ id: string; tenant_id: string }>`
+    select id, tenant_id from cloud_deployments where id = any(${[...new Set(claimed)]}::uuid[])`.execute(tx)
+  return new Map(found.rows.map(({ id, tenant_id }) => [id, tenant_id]))
 }
 
 /**
- * Projects cannot change hands until this transaction ends. Otherwise a resource written while an operator gives its
- * project to another tenant would be the old tenant's, unseen by the operator's transaction.
+ * Where each of these resources belongs: where the projects' lists put it, else where it was. The projects cannot change
+ * hands until this transaction ends: otherwise a resource written while an operator gives its project to another tenant
+ * would be the old tenant's, unseen by the operator's transaction.
  */
-async function keepPlaces(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<void> {
+async function keepPlaces(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<Map<string, Place>> {
   const ids = seen.map(row => row.provider_id)
-  await sql`
-    select 1 from cloud_projects where id in (
-      select project_id from cloud_project_members where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${ids}::text[])
-      union all
-      select project_id from cloud_resources where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${ids}::text[])
-    ) order by id for key share`.execute(tx)
+  const { rows } = await sql<Place & { provider_id: string }>`
+    select s.provider_id, p.id as project_id, p.tenant_id
+    from unnest(${ids}::text[]) s (provider_id)
+    left join cloud_project_members m on m.provider = ${PROVIDER} and m.kind = ${kind} and m.provider_id = s.provider_id
+    left join cloud_resources r on r.provider = ${PROVIDER} and r.kind = ${kind} and r.provider_id = s.provider_id
+    join cloud_projects p on p.id = coalesce(m.project_id, r.project_id)
+    order by p.id for key share of p`.execute(tx)
+  return new Map(rows.map(({ provider_id, ...place }) => [provider_id, place]))
 }
 
 async function lockKnown(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<KnownResource[]> {
   const { rows } = await sql<KnownResource>`
-    select id, provider_id, name, region, status, tags, attrs, deployment_id, deleted_at, last_look from cloud_resources
+    select id, provider_id, name, region, status, tags, attrs, project_id, tenant_id, deployment_id, deleted_at, last_look
+    from cloud_resources
     where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${seen.map(row => row.provider_id)}::text[])
     order by provider_id for no key update`.execute(tx)
   return rows

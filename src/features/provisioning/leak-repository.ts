@@ -1,6 +1,7 @@
 // SQL of what sagas have left behind: listed for operators, and found to be taken down.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
+import { PROVIDER } from '../inventory/index.ts'
 import type { Leak } from './schemas.ts'
 import { SAGA_TAG } from './tags.ts'
 
@@ -64,7 +65,28 @@ export async function listRolledBack(executor: Executor): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Whether all of these runs are known and were rolled back, and nobody keeps the droplet. */
+/**
+ * A living droplet `r` that another tenant has than this one: no saga of this tenant has made it, whatever its tags say.
+ * What a saga makes lies in the provider's default project at first, whose tenant is the platform.
+ */
+const isAnothers = (tenantId: RawBuilder<unknown>) => sql`
+  r.provider = ${PROVIDER} and r.kind = 'droplet' and r.deleted_at is null and r.tenant_id <> ${tenantId} and exists (
+    select from cloud_projects p where p.id = r.project_id and not p.is_default)`
+
+/** Which of these droplets are another tenant's, as far as the inventory knows. */
+export async function dropletsOfOthers(
+  executor: Executor,
+  tenantId: string,
+  providerIds: string[],
+): Promise<string[]> {
+  if (providerIds.length === 0) return []
+  const { rows } = await sql<{ provider_id: string }>`
+    select r.provider_id from cloud_resources r
+    where r.provider_id = any(${providerIds}::text[]) and ${isAnothers(sql`${tenantId}`)}`.execute(executor)
+  return rows.map(row => row.provider_id)
+}
+
+/** Whether all of these runs are known and were rolled back, nobody keeps the droplet, and it is no other tenant's. */
 export async function isLeftBehind(
   executor: Executor,
   sagaIds: string[],
@@ -79,6 +101,10 @@ export async function isLeftBehind(
       select 1 from cloud_resources r join cloud_provisioned p on p.resource_id = r.id
       left join saga_runs keeper on keeper.id = p.saga_id
       where r.kind = 'droplet' and r.provider_id = ${providerId} and keeper.status is distinct from 'rolled_back'
+    ) and not exists (
+      select 1 from unnest(${sagaIds}::text[]) named (id)
+      join saga_runs s on s.id = case when named.id ~ ${UUID} then named.id::uuid end
+      join cloud_resources r on r.provider_id = ${providerId} and ${isAnothers(sql`s.tenant_id`)}
     ) as left_behind`.execute(executor)
   return rows[0]!.left_behind
 }

@@ -10,7 +10,11 @@ export const provisionProblems: DeclaredProblems = {
 }
 
 export const deprovisionProblems: DeclaredProblems = {
-  409: { provisioning_under_way: 'A droplet is being made for the deployment; `saga_id` names the run.' },
+  409: {
+    provisioning_under_way: 'A droplet is being made for the deployment; `saga_id` names the run.',
+    tag_on_other_resources:
+      'Resources that are not the deployment’s carry its tag; `resource_ids` names up to 20. Nothing is destroyed.',
+  },
 }
 
 /** Of both, for whoever starts them by name. */

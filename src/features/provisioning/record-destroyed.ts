@@ -16,6 +16,8 @@ export interface Destroyed {
   providerIds: readonly string[]
   /** Everything that carries the tag as well. */
   tag?: string
+  /** Whatever else is said, these live. */
+  spared?: Iterable<string>
   /** As they were last seen, and since when at the earliest. */
   seen?: { droplets: RawItem[]; look: Look }
 }
@@ -25,7 +27,7 @@ export async function recordDestroyed(
   tx: Executor,
   { clock }: Pick<InventoryKernel, 'clock'>,
   sagaId: string,
-  { providerIds, tag, seen }: Destroyed,
+  { providerIds, tag, spared = [], seen }: Destroyed,
 ): Promise<string[]> {
   const sighting = { kind: 'droplet' as const, actor: sagaActor(sagaId) }
   const items = (seen?.droplets ?? []).map(raw => seenResource(mapItem('droplet', raw)))
@@ -33,7 +35,7 @@ export async function recordDestroyed(
   for (const item of items) await writeSeen(tx, { ...sighting, ...seen!.look }, item)
   const look = await beginLook(tx, clock)
   const all = [...providerIds, ...items.map(item => item.provider_id)]
-  const ids = await recordGone(tx, { ...sighting, ...look }, { providerIds: all, tag })
+  const ids = await recordGone(tx, { ...sighting, ...look }, { providerIds: all, tag, spared: [...spared] })
   for (const id of ids) await dropDesiredState(tx, look.at, id)
   return ids
 }

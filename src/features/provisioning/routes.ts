@@ -60,7 +60,7 @@ export function provisioningRoutes(kernel: InventoryKernel): FastifyPluginAsyncT
           operationId: 'deprovisionDeployment',
           summary: 'Take a deployment’s droplets away',
           description:
-            'Starts a run of `deprovision_deployment`, or answers with the one that is under way. It destroys every droplet tied to the deployment; that cannot be undone. 409 `provisioning_under_way`.',
+            'Starts a run of `deprovision_deployment`, or answers with the one that is under way. It destroys every droplet that is tied to the deployment and lies in a project of its tenant, by the provider’s own lists, read right before; that cannot be undone. Another droplet with the deployment’s tag stops it before anything is destroyed: 409 `tag_on_other_resources` when the inventory knows of it, else the run’s error. 409 `provisioning_under_way`.',
           params: IdParams,
           body: NoBody,
           response: { 202: One(SagaRunWithSteps) },

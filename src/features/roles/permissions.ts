@@ -6,19 +6,22 @@ import type { Caller } from '../../kernel/http/caller.ts'
 
 /** What callers of a tenant can have use of. A test compares both lists with the routes. */
 export const TENANT_PERMISSIONS = [
+  'billing:read',
   'catalog:read',
   'deployments:read',
   'deployments:write',
   'inventory:read',
   'projects:read',
+  'sagas:read',
   'users:read',
   'users:write',
+  'webhooks:read',
+  'webhooks:write',
 ] as const
 
 /** What an operator alone has use of: a caller of the platform's tenant with such a role. */
 export const OPERATOR_PERMISSIONS = [
   'audit_log:read',
-  'billing:read',
   'billing:write',
   'catalog:write',
   'dead_letters:read',
@@ -29,7 +32,6 @@ export const OPERATOR_PERMISSIONS = [
   'drift:write',
   'inventory:write',
   'projects:write',
-  'sagas:read',
   'sagas:run',
   'scheduled_tasks:read',
   'scheduled_tasks:run',

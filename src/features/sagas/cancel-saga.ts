@@ -15,5 +15,5 @@ export async function cancelSaga({ db, log }: Kernel, id: string, by: string): P
     if (!status) throw notFound()
     if (hasEnded(status)) throw conflict('saga_ended', `The run has ended: it is ${status}.`)
   }
-  return (await showRun(db, id))!
+  return (await showRun(db, { allTenants: true }, id))!
 }

@@ -2,21 +2,32 @@
 import { sql } from 'kysely'
 import { filteredList } from '../../kernel/db/filtered-list.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
+import type { Scope } from '../../kernel/http/caller.ts'
 import type { RunStatus } from './run-states.ts'
 
-const RUN_JSON = `json_build_object(
+/**
+ * What a tenant reads instead of a reason. Reasons hold the provider's words about the platform's account, and who
+ * cancelled; contexts and outputs the provider's ids and what became of resources that may be another's by now.
+ */
+export const REASON_FOR_TENANTS = 'The operator of the platform can see why.'
+
+const runJson = ({ allTenants }: Scope) => `json_build_object(
   'id', r.id, 'kind', r.kind, 'status', r.status, 'step_modules', r.step_modules,
-  'current_step_index', r.current_step_index, 'inputs', r.inputs, 'context', r.context,
-  'cancel_requested', r.cancel_requested, 'error', r.error, 'created_at', iso8601(r.created_at),
-  'started_at', iso8601(r.started_at), 'finished_at', iso8601(r.finished_at)`
+  'current_step_index', r.current_step_index, 'inputs', r.inputs,
+  'context', ${allTenants ? 'r.context' : `'{}'::jsonb`},
+  'cancel_requested', r.cancel_requested,
+  'error', ${allTenants ? 'r.error' : `r.error || '{"reason": "${REASON_FOR_TENANTS}"}'`},
+  'created_at', iso8601(r.created_at), 'started_at', iso8601(r.started_at), 'finished_at', iso8601(r.finished_at)`
 
-const STEP_JSON = `json_build_object(
-  'step_idx', s.step_idx, 'name', s.name, 'status', s.status, 'output', s.output, 'attempts', s.attempts,
+const stepJson = ({ allTenants }: Scope) => `json_build_object(
+  'step_idx', s.step_idx, 'name', s.name, 'status', s.status,
+  'output', ${allTenants ? 's.output' : 'null'}, 'attempts', s.attempts,
   'started_at', iso8601(s.started_at), 'finished_at', iso8601(s.finished_at),
-  'duration_ms', (extract(epoch from s.finished_at - s.started_at) * 1000)::bigint, 'error', s.error)`
+  'duration_ms', (extract(epoch from s.finished_at - s.started_at) * 1000)::bigint,
+  'error', ${allTenants ? 's.error' : `case when s.error is not null then '${REASON_FOR_TENANTS}' end`})`
 
-const WITH_STEPS = `${RUN_JSON}, 'steps', (
-  select coalesce(json_agg(${STEP_JSON} order by s.step_idx), '[]') from saga_step_results s where s.saga_id = r.id))::text`
+const withSteps = (scope: Scope) => `${runJson(scope)}, 'steps', (
+  select coalesce(json_agg(${stepJson(scope)} order by s.step_idx), '[]') from saga_step_results s where s.saga_id = r.id))::text`
 
 export interface NewRun {
   id: string
@@ -59,9 +70,12 @@ export async function findUnderWay(
 }
 
 /** The run with its steps, as JSON text. */
-export async function showRun(executor: Executor, id: string): Promise<string | undefined> {
+export async function showRun(executor: Executor, scope: Scope, id: string): Promise<string | undefined> {
   const { rows } = await sql<{ json: string }>`
-    select ${sql.raw(WITH_STEPS)} as json from saga_runs r where r.id = ${id}`.execute(executor)
+    select ${sql.raw(withSteps(scope))} as json from saga_runs r
+    where r.id = ${id} ${scope.allTenants ? sql`` : sql`and r.tenant_id = ${scope.tenantId}`}`.execute(
+    executor,
+  )
   return rows[0]?.json
 }
 
@@ -85,22 +99,25 @@ export interface RunFilter {
   status?: RunStatus
   kind?: string
   deployment_id?: string
+  tenant_id?: string
 }
 
 /** Newest first, without their steps. */
 export function listRuns(
   executor: Executor,
+  scope: Scope,
   filter: RunFilter,
   limit: number,
   before: string | null,
 ): Promise<{ id: string; json: string }[]> {
   return filteredList(executor, {
-    name: 'saga_runs',
-    select: `select r.id, ${RUN_JSON})::text as json from saga_runs r`,
+    name: scope.allTenants ? 'saga_runs' : 'saga_runs_of_tenant',
+    select: `select r.id, ${runJson(scope)})::text as json from saga_runs r`,
     filters: [
       ['status', 'r.status =', filter.status],
       ['kind', 'r.kind =', filter.kind],
       ['deployment_id', 'r.deployment_id =', filter.deployment_id],
+      ['tenant_id', 'r.tenant_id =', scope.allTenants ? filter.tenant_id : scope.tenantId],
       ['before', 'r.id <', before],
     ],
     order: 'r.id desc',

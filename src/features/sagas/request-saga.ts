@@ -27,7 +27,7 @@ export function requestSaga(
   return transaction(kernel.db, async tx => {
     const prepared = await kind.prepare(tx, inputs)
     const started = await startSaga(kernel, tx, { inputs, ...prepared, kind, actor })
-    return { ...started, json: (await showRun(tx, started.id))! }
+    return { ...started, json: (await showRun(tx, { allTenants: true }, started.id))! }
   })
 }
 

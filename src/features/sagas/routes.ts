@@ -1,7 +1,7 @@
 // /api/v1/sagas
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { invalid, notFound } from '../../kernel/errors.ts'
-import { callerOf } from '../../kernel/http/caller.ts'
+import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
 import type { DeclaredProblems } from '../../kernel/http/declared-problems.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
 import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
@@ -15,8 +15,8 @@ import { requestSaga } from './request-saga.ts'
 import { IdParams, SagaRun, SagaRunWithSteps, SagasQuery, StartSagaBody } from './schemas.ts'
 import type { SagaKind } from './step.ts'
 
-const config = { guard: 'operator' } as const
-const runs = { ...config, permission: 'sagas:run' } as const
+const reads = { guard: 'caller' } as const
+const runs = { guard: 'operator', permission: 'sagas:run' } as const
 const tags = ['Sagas']
 const base = '/api/v1/sagas'
 /** Inputs are the workflows’ own words; none needs as much. */
@@ -34,12 +34,13 @@ export function sagaRoutes(
     app.get(
       base,
       {
-        config,
+        config: reads,
         schema: {
           tags,
           operationId: 'listSagas',
           summary: 'List the runs of workflows',
-          description: 'Newest first, without their steps.',
+          description:
+            'Newest first, without their steps. A tenant is shown the runs for its own deployments, as `getSaga` shows them.',
           querystring: SagasQuery,
           response: { 200: Many(SagaRun) },
         },
@@ -47,7 +48,9 @@ export function sagaRoutes(
       async (request, reply) => {
         const { limit, cursor, ...filter } = request.query
         const before = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listRuns(kernel.db, filter, limit + 1, before ?? null)
+        const caller = callerOf(request)
+        refuseForeignTenant(caller, filter.tenant_id)
+        const rows = await listRuns(kernel.db, scopeOf(caller), filter, limit + 1, before ?? null)
         return jsonPage(
           request,
           reply,
@@ -88,17 +91,19 @@ export function sagaRoutes(
     app.get(
       `${base}/:id`,
       {
-        config,
+        config: reads,
         schema: {
           tags,
           operationId: 'getSaga',
           summary: 'Show a run with its steps',
+          description:
+            'A tenant is shown the runs that were started for its deployments: what was ordered and how each step went. `context`, `output` and the words of `reason` and `error` are the operator’s.',
           params: IdParams,
           response: { 200: One(SagaRunWithSteps) },
         },
       },
       async (request, reply) => {
-        const json = await showRun(kernel.db, request.params.id)
+        const json = await showRun(kernel.db, scopeOf(callerOf(request)), request.params.id)
         if (!json) throw notFound()
         return jsonText(reply, `{"data":${json}}`)
       },

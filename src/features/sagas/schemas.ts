@@ -1,12 +1,11 @@
 // The API's words for sagas.
 import { Type } from 'typebox'
 import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
 import { RUN_STATUSES, STEP_STATUSES } from './run-states.ts'
 import type { Json } from './step.ts'
 
 const Status = Type.Enum([...RUN_STATUSES])
-const AnyObject = Type.Object({}, { additionalProperties: true })
 
 export const IdParams = Type.Object({ id: Id })
 
@@ -24,6 +23,7 @@ export const SagasQuery = Query({
   status: Type.Optional(Status),
   kind: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
   deployment_id: Type.Optional(Id),
+  tenant_id: Type.Optional(ExternalId),
 })
 
 export const SagaRun = Type.Object({
@@ -34,10 +34,13 @@ export const SagaRun = Type.Object({
   current_step_index: Type.Integer({
     description: 'The step being run, or that comes next. It stays where it was when compensation began.',
   }),
-  inputs: AnyObject,
+  inputs: Type.Object({}, { additionalProperties: true, description: 'What it was started with.' }),
   context: Type.Object(
     {},
-    { additionalProperties: true, description: 'What the steps have written for those after them.' },
+    {
+      additionalProperties: true,
+      description: 'What the steps have written for those after them; empty for a tenant.',
+    },
   ),
   cancel_requested: Type.Boolean(),
   error: Nullable(
@@ -52,7 +55,7 @@ const SagaStep = Type.Object({
   step_idx: Type.Integer(),
   name: Type.String(),
   status: Type.Enum([...STEP_STATUSES]),
-  output: Nullable(AnyObject),
+  output: Nullable(Type.Object({}, { additionalProperties: true, description: 'Null for a tenant.' })),
   attempts: Type.Integer(),
   started_at: Time,
   finished_at: Nullable(Time),

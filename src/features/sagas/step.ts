@@ -57,7 +57,7 @@ export interface Prepared {
 
 export interface SagaKind {
   kind: string
-  /** What POST /sagas checks the inputs against; unknown fields are refused if it says so. */
+  /** What POST /sagas checks the inputs against; unknown fields are refused if it says so. The run's tenant reads them. */
   inputs: TSchema
   /** Refuses inputs that make no sense (AppError), inside the transaction that starts the run; no network calls. */
   prepare(tx: Executor, inputs: Json): Promise<Prepared>

@@ -22,7 +22,7 @@ export const SubscribeBody = Body({
     ),
   ),
   trial_ends_at: Type.Optional(
-    Nullable(Type.String({ format: 'date-time', description: 'For a platform_admin alone.' })),
+    Nullable(Type.String({ format: 'date-time', description: 'For operators with `deployments:operate`.' })),
   ),
 })
 

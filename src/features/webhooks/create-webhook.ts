@@ -1,8 +1,8 @@
-// A new webhook, and the one moment its secret is known.
+// A new webhook, and the one moment its secret is known. The platform may have any number, a tenant ten.
 import { transaction } from '../../kernel/db/transaction.ts'
-import { invalid } from '../../kernel/errors.ts'
+import { conflict, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { insertWebhook, type ShownWebhook } from './repository.ts'
+import { countOwnWebhooks, insertWebhook, type ShownWebhook } from './repository.ts'
 import type { WebhookKernel } from './webhook-kernel.ts'
 import { newSecret, sealSecret } from './webhook-secret.ts'
 
@@ -14,11 +14,16 @@ export interface CreateWebhook {
   enabled?: boolean
 }
 
+/** Every event of a tenant is written once more for each of them. */
+export const MOST_OF_ONE_TENANT = 10
+
 export type WebhookWithSecret = ShownWebhook & { secret: string }
 
 export async function createWebhook(
   kernel: WebhookKernel,
   createdBy: string,
+  /** Null: the platform. A tenant's own hears of that tenant, whatever `tenant_id` says. */
+  owner: string | null,
   { url, events, description = null, tenant_id = null, enabled = true }: CreateWebhook,
 ): Promise<WebhookWithSecret> {
   const at = kernel.clock.now().toISOString()
@@ -27,7 +32,7 @@ export async function createWebhook(
     url: checkedUrl(kernel, url),
     events,
     description,
-    tenant_id,
+    tenant_id: owner ?? tenant_id,
     enabled,
     disabled_reason: null,
     previous_secret_expires_at: null,
@@ -37,8 +42,12 @@ export async function createWebhook(
   }
   const secret = newSecret()
   const sealed = sealSecret(kernel.webhookSeal, webhook.id, secret)
-  const row = { ...webhook, secret: sealed, previous_secret: null }
-  await transaction(kernel.db, tx => insertWebhook(tx, row))
+  const row = { ...webhook, owner_tenant_id: owner, secret: sealed, previous_secret: null }
+  await transaction(kernel.db, async tx => {
+    if (owner !== null && (await countOwnWebhooks(tx, owner)) >= MOST_OF_ONE_TENANT)
+      throw conflict('webhook_limit', `A tenant can have ${MOST_OF_ONE_TENANT} webhooks. Delete one first.`)
+    await insertWebhook(tx, row)
+  })
   return { ...webhook, secret }
 }
 

@@ -4,12 +4,14 @@ import { randomUUID } from 'node:crypto'
 import type { Outcome } from '../../integrations/webhooks/index.ts'
 import { afterAttempt } from './after-attempt.ts'
 import { type Claimed, claimDue, recordAttempt, releaseDelivery } from './dispatch-repository.ts'
+import { dataFor } from './event-for-tenant.ts'
 import type { WebhookKernel } from './webhook-kernel.ts'
 import { signingSecrets } from './webhook-secret.ts'
 
-/** A slow receiver holds up a few, never all. */
-const MOST_UNDER_WAY = 10
+/** A slow receiver holds up a few, never all, and a tenant with ten of them no more than one with two. */
+const MOST_UNDER_WAY = 40
 const MOST_OF_ONE_WEBHOOK = 4
+const MOST_OF_ONE_TENANT = 6
 /** Longer than an attempt and its recording can take. */
 const CLAIM_MS = 60_000
 
@@ -19,25 +21,23 @@ export interface Courier {
 }
 
 export function createCourier(kernel: WebhookKernel): Courier {
-  /** By webhook. */
-  const underWay = new Map<string, number>()
-  const count = (webhookId: string, by: number) => {
-    const left = (underWay.get(webhookId) ?? 0) + by
-    if (left > 0) underWay.set(webhookId, left)
-    else underWay.delete(webhookId)
-  }
+  const underWay = new Set<Claimed>()
 
   return {
     async takeDue() {
-      const total = MOST_UNDER_WAY - [...underWay.values()].reduce((sum, one) => sum + one, 0)
+      const total = MOST_UNDER_WAY - underWay.size
       if (total === 0) return []
       const now = kernel.clock.now()
       const until = new Date(now.getTime() + CLAIM_MS).toISOString()
       const claim = { claim: randomUUID(), now: now.toISOString(), until }
-      const claimed = await claimDue(kernel.db, { total, each: MOST_OF_ONE_WEBHOOK, underWay }, claim)
+      const claimed = await claimDue(
+        kernel.db,
+        { total, ofWebhook: MOST_OF_ONE_WEBHOOK, ofTenant: MOST_OF_ONE_TENANT, underWay: [...underWay] },
+        claim,
+      )
       return claimed.map(delivery => {
-        count(delivery.webhook_id, 1)
-        return deliver(kernel, delivery).finally(() => count(delivery.webhook_id, -1))
+        underWay.add(delivery)
+        return deliver(kernel, delivery).finally(() => underWay.delete(delivery))
       })
     },
   }
@@ -78,7 +78,8 @@ async function deliver(kernel: WebhookKernel, delivery: Claimed): Promise<void> 
 
 async function send(kernel: WebhookKernel, delivery: Claimed, now: Date): Promise<Outcome> {
   const { webhookSeal, webhookSender, jobs } = kernel
-  const { webhook_id, url, event_id, type, occurred_at, data } = delivery
+  const { webhook_id, url, event_id, type, occurred_at } = delivery
+  const data = dataFor(delivery.hears_of, type, delivery.data)
   let secrets: string[]
   try {
     secrets = signingSecrets(webhookSeal, webhook_id, delivery, now)

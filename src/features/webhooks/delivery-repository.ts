@@ -1,7 +1,10 @@
-// SQL of deliveries as they are asked for, listed and shown. The database makes the JSON.
+// SQL of deliveries as they are asked for, listed and shown. The database makes the JSON; of an event, what its webhook is
+// sent.
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
-import type { DeliveryStatus, WebhookEventRow } from './tables.ts'
+import { dataFor } from './event-for-tenant.ts'
+import { ownedBy, type Whose } from './repository.ts'
+import type { DeliveryStatus, WebhookEventRow, WebhookRow } from './tables.ts'
 
 // Of a delivery `d` and its event `e`. Before the first attempt, and while one is under way, no time is known for the next.
 const SHOWN = sql.raw(`
@@ -9,10 +12,6 @@ const SHOWN = sql.raw(`
   'status', d.status, 'attempt_count', d.attempts,
   'next_attempt_at', case when d.status = 'pending' and d.attempts > 0 and d.claim is null then iso8601(d.due_at) end,
   'created_at', iso8601(d.created_at), 'finished_at', iso8601(d.finished_at)`)
-
-const EVENT = sql.raw(
-  `json_build_object('type', e.type, 'timestamp', iso8601(e.occurred_at), 'data', e.data)`,
-)
 
 const ATTEMPTS = sql.raw(`(
   select coalesce(json_agg(json_build_object('number', a.number, 'started_at', iso8601(a.started_at),
@@ -38,14 +37,30 @@ export async function listDeliveries(
 /** With its event and its attempts, as JSON text. */
 export async function showDelivery(
   executor: Executor,
+  whose: Whose,
   webhookId: string,
   id: string,
 ): Promise<string | undefined> {
-  const { rows } = await sql<{ json: string }>`
-    select json_build_object(${SHOWN}, 'event', ${EVENT}, 'attempts', ${ATTEMPTS})::text as json
+  const { rows } = await sql<ShownParts>`
+    select json_build_object(${SHOWN})::text as delivery, e.type, iso8601(e.occurred_at) as timestamp, e.data::text as data,
+      w.tenant_id as hears_of, ${ATTEMPTS}::text as attempts
     from webhook_deliveries d join webhook_events e on e.id = d.event_id
-    where d.webhook_id = ${webhookId} and d.id = ${id}`.execute(executor)
-  return rows[0]?.json
+    join (select id, tenant_id from webhooks where id = ${webhookId} and ${ownedBy(whose)}) w on w.id = d.webhook_id
+    where d.id = ${id}`.execute(executor)
+  if (!rows[0]) return undefined
+  const { delivery, type, timestamp, data, hears_of, attempts } = rows[0]
+  const event = `{"type":"${type}","timestamp":"${timestamp}","data":${dataFor(hears_of, type, data)}}`
+  return `${delivery.slice(0, -1)},"event":${event},"attempts":${attempts}}`
+}
+
+/** JSON text, but for the type and the tenant. */
+interface ShownParts {
+  delivery: string
+  type: string
+  timestamp: string
+  data: string
+  hears_of: string | null
+  attempts: string
 }
 
 /** The event that was delivered. */
@@ -77,13 +92,17 @@ export async function insertDelivery(
   await tx.insertInto('webhook_deliveries').values(delivery).execute()
 }
 
-/** Whether it is switched on; it is neither deleted nor switched off before the transaction ends. */
-export async function holdWebhook(tx: Executor, id: string): Promise<boolean | undefined> {
-  const row = await tx
+/** It is neither deleted nor switched off before the transaction ends. */
+export function holdWebhook(
+  tx: Executor,
+  whose: Whose,
+  id: string,
+): Promise<Pick<WebhookRow, 'enabled' | 'owner_tenant_id'> | undefined> {
+  return tx
     .selectFrom('webhooks')
-    .select('enabled')
+    .select(['enabled', 'owner_tenant_id'])
     .where('id', '=', id)
+    .where(ownedBy(whose))
     .forShare()
     .executeTakeFirst()
-  return row?.enabled
 }

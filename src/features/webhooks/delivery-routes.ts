@@ -1,4 +1,4 @@
-// /api/v1/admin/webhooks/:id/deliveries, and the test that makes one.
+// The deliveries of a webhook, the platform's or a tenant's, and the test that makes one.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { notFound } from '../../kernel/errors.ts'
@@ -11,17 +11,17 @@ import { listDeliveries, showDelivery } from './delivery-repository.ts'
 import type { Queued } from './queue-delivery.ts'
 import { replayDelivery } from './replay-delivery.ts'
 import { findWebhook } from './repository.ts'
+import type { Side } from './routes.ts'
 import { DeliveriesQuery, Delivery, DeliveryParams, DeliveryWithAttempts, WebhookParams } from './schemas.ts'
 import { testWebhook } from './test-webhook.ts'
 
-const config = { guard: 'platform_admin' } as const
-const queues = {
-  ...config,
-  problems: { 409: { webhook_disabled: 'The webhook is switched off.' } },
-} as const
 const tags = ['Webhooks']
 
-export function deliveryRoutes(kernel: Kernel, base: string): FastifyPluginAsyncTypebox {
+export function deliveryRoutes(
+  kernel: Kernel,
+  { base, config, named, whose }: Side,
+): FastifyPluginAsyncTypebox {
+  const queues = { ...config, problems: { 409: { webhook_disabled: 'The webhook is switched off.' } } }
   const cursors = cursorOf('webhook_deliveries', ['uuid'])
   const queued = (reply: FastifyReply, webhookId: string, { id, json }: Queued) => {
     reply.code(202).header('location', `${base}/${webhookId}/deliveries/${id}`)
@@ -35,7 +35,7 @@ export function deliveryRoutes(kernel: Kernel, base: string): FastifyPluginAsync
         config: queues,
         schema: {
           tags,
-          operationId: 'testWebhook',
+          operationId: named('testWebhook'),
           summary: 'Send a webhook a test',
           description:
             'Queues a `webhook.test` event for it. 409 `webhook_disabled` while it is switched off.',
@@ -46,7 +46,7 @@ export function deliveryRoutes(kernel: Kernel, base: string): FastifyPluginAsync
       },
       async (request, reply) => {
         const { id } = request.params
-        return queued(reply, id, await testWebhook(inRequest(kernel, request), id))
+        return queued(reply, id, await testWebhook(inRequest(kernel, request), whose(request), id))
       },
     )
 
@@ -56,7 +56,7 @@ export function deliveryRoutes(kernel: Kernel, base: string): FastifyPluginAsync
         config,
         schema: {
           tags,
-          operationId: 'listWebhookDeliveries',
+          operationId: named('listWebhookDeliveries'),
           summary: 'List a webhook’s deliveries',
           description: 'Newest first; kept for 30 days.',
           params: WebhookParams,
@@ -68,7 +68,7 @@ export function deliveryRoutes(kernel: Kernel, base: string): FastifyPluginAsync
         const { id } = request.params
         const { limit, cursor, status } = request.query
         const before = (cursors.read(cursor)?.[0] as string | undefined) ?? null
-        if (!(await findWebhook(kernel.db, id))) throw notFound()
+        if (!(await findWebhook(kernel.db, whose(request), id))) throw notFound()
         const rows = await listDeliveries(kernel.db, id, { status, before, limit: limit + 1 })
         return jsonPage(
           request,
@@ -84,7 +84,7 @@ export function deliveryRoutes(kernel: Kernel, base: string): FastifyPluginAsync
         config,
         schema: {
           tags,
-          operationId: 'getWebhookDelivery',
+          operationId: named('getWebhookDelivery'),
           summary: 'Show a delivery',
           description: 'With what is sent, and what came of each attempt.',
           params: DeliveryParams,
@@ -92,7 +92,12 @@ export function deliveryRoutes(kernel: Kernel, base: string): FastifyPluginAsync
         },
       },
       async (request, reply) => {
-        const json = await showDelivery(kernel.db, request.params.id, request.params.delivery_id)
+        const json = await showDelivery(
+          kernel.db,
+          whose(request),
+          request.params.id,
+          request.params.delivery_id,
+        )
         if (!json) throw notFound()
         return jsonText(reply, `{"data":${json}}`)
       },
@@ -104,7 +109,7 @@ export function deliveryRoutes(kernel: Kernel, base: string): FastifyPluginAsync
         config: queues,
         schema: {
           tags,
-          operationId: 'replayWebhookDelivery',
+          operationId: named('replayWebhookDelivery'),
           summary: 'Deliver an event once more',
           description:
             'A new delivery of the same event under the same `webhook-id`, whatever became of the first. 409 `webhook_disabled` while the webhook is switched off.',
@@ -115,7 +120,11 @@ export function deliveryRoutes(kernel: Kernel, base: string): FastifyPluginAsync
       },
       async (request, reply) => {
         const { id, delivery_id } = request.params
-        return queued(reply, id, await replayDelivery(inRequest(kernel, request), id, delivery_id))
+        return queued(
+          reply,
+          id,
+          await replayDelivery(inRequest(kernel, request), whose(request), id, delivery_id),
+        )
       },
     )
   }

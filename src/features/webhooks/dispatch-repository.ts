@@ -11,6 +11,10 @@ export interface Claimed extends Keyring {
   /** This one counted. */
   attempts: number
   webhook_id: string
+  /** Whose webhook it is; null: the platform's. */
+  owner_tenant_id: string | null
+  /** The one tenant whose events it gets; null: all. */
+  hears_of: string | null
   url: string
   event_id: string
   type: string
@@ -22,40 +26,63 @@ export interface Claimed extends Keyring {
 export interface Room {
   /** For so many altogether, */
   total: number
-  /** and for so many of each webhook, */
-  each: number
-  /** less those it has under way: webhook → how many. */
-  underWay: ReadonlyMap<string, number>
+  /** for so many of each webhook and of all that one tenant has, */
+  ofWebhook: number
+  ofTenant: number
+  /** less those that are under way. */
+  underWay: readonly Pick<Claimed, 'webhook_id' | 'owner_tenant_id'>[]
 }
 
 /**
- * Takes what is due longest, as far as there is room. Until `until` nobody else takes it; afterwards its sender is thought
- * dead. Each webhook is looked at by itself, so that one with a long queue does not hide the others.
+ * Takes what is due, as far as there is room. Until `until` nobody else takes it; afterwards its sender is thought dead.
+ * Each webhook that anything waits for is looked at by itself, so that one with a long queue does not hide the others, and
+ * the webhooks of one tenant share its turns: first the first of each tenant and of each webhook of the platform, then the
+ * second, those that are under way counted.
  */
 export async function claimDue(
   executor: Executor,
-  { total, each, underWay }: Room,
+  { total, ofWebhook, ofTenant, underWay }: Room,
   { claim, now, until }: { claim: string; now: string; until: string },
 ): Promise<Claimed[]> {
+  const webhooks = underWay.map(({ webhook_id }) => webhook_id)
+  const owners = underWay.map(({ owner_tenant_id }) => owner_tenant_id)
   const { rows } = await sql<Claimed>`
-    with due as (
-      select d.id from webhooks w
-      left join unnest(${[...underWay.keys()]}::uuid[], ${[...underWay.values()]}::int[]) as busy (id, count) on busy.id = w.id
+    with recursive waiting (webhook_id) as (
+      (select webhook_id from webhook_deliveries where status = 'pending' order by webhook_id limit 1)
+      union all
+      -- From one to the next along the index, however much waits for each.
+      select (select d.webhook_id from webhook_deliveries d where d.status = 'pending' and d.webhook_id > waiting.webhook_id
+        order by d.webhook_id limit 1)
+      from waiting where waiting.webhook_id is not null
+    ), busy as (
+      select * from unnest(${webhooks}::uuid[], ${owners}::text[]) as busy (webhook_id, owner)
+    ), due as materialized (
+      select d.id, d.due_at, w.id as webhook_id, w.owner_tenant_id as owner
+      from waiting join webhooks w on w.id = waiting.webhook_id
       cross join lateral (
         select id, due_at from webhook_deliveries
         where webhook_id = w.id and status = 'pending' and due_at <= ${now}
-        order by due_at, id limit greatest(0, ${each}::int - coalesce(busy.count, 0))
+        order by due_at, id
+        limit greatest(0, ${ofWebhook}::int - (select count(*) from busy b where b.webhook_id = w.id))
         for update skip locked
       ) d
       where w.enabled
-      order by d.due_at, d.id limit ${total}
+    ), placed as (
+      select id, due_at, owner, row_number() over (
+        partition by coalesce(owner, webhook_id::text), owner is null order by due_at, id
+      ) + (select count(*) from busy b where b.owner = due.owner or (due.owner is null and b.webhook_id = due.webhook_id))
+        as place
+      from due
+    ), chosen as (
+      select id from placed where owner is null or place <= ${ofTenant}::int
+      order by place, due_at, id limit ${total}
     ), taken as (
       update webhook_deliveries d set claim = ${claim}, due_at = ${until}, attempts = d.attempts + 1
-      from due where d.id = due.id
+      from chosen where d.id = chosen.id
       returning d.*
     )
-    select t.id, t.claim, t.attempts, t.webhook_id, w.url, w.secret, w.previous_secret, w.previous_secret_expires_at,
-      t.event_id, e.type, e.occurred_at, e.data::text as data
+    select t.id, t.claim, t.attempts, t.webhook_id, w.owner_tenant_id, w.tenant_id as hears_of, w.url, w.secret,
+      w.previous_secret, w.previous_secret_expires_at, t.event_id, e.type, e.occurred_at, e.data::text as data
     from taken t join webhooks w on w.id = t.webhook_id join webhook_events e on e.id = t.event_id
     order by t.id`.execute(executor)
   return rows

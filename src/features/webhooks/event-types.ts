@@ -24,7 +24,13 @@ export const EVENT_TYPES = [
 /** Sent when an operator asks for it, to one webhook, whatever that one chose. */
 export const TEST_EVENT = 'webhook.test'
 
+/** What happens in the platform as a whole, and is no tenant's. */
+const PLATFORM_FAMILIES = ['invoice', 'audit']
+
 const FAMILIES = [...new Set(EVENT_TYPES.map(type => type.slice(0, type.indexOf('.'))))]
 
 /** `*` for all, `drift.*` for a family, or one type. */
 export const PATTERNS = ['*', ...FAMILIES.map(family => `${family}.*`), ...EVENT_TYPES]
+
+/** Those that can be a tenant's; `*` is all of these. */
+export const TENANT_PATTERNS = PATTERNS.filter(pattern => !PLATFORM_FAMILIES.includes(pattern.split('.')[0]!))

@@ -1,4 +1,4 @@
-// A delivery that an operator asks for, of whichever event: due at once, and only while the webhook is switched on.
+// A delivery that somebody asks for, of whichever event: due at once, and only while the webhook is switched on.
 import { recordAct } from '../../kernel/audit-entry.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
@@ -6,6 +6,7 @@ import { conflict, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { holdWebhook, insertDelivery, showDelivery } from './delivery-repository.ts'
+import type { Whose } from './repository.ts'
 
 export interface Queued {
   id: string
@@ -15,16 +16,18 @@ export interface Queued {
 
 export function queueDelivery(
   { db, clock }: Kernel,
+  whose: Whose,
   webhookId: string,
-  findEvent: (tx: Executor, at: string) => Promise<string | undefined>,
+  findEvent: (tx: Executor, at: string, owner: string | null) => Promise<string | undefined>,
 ): Promise<Queued> {
   return transaction(db, async tx => {
     const at = clock.now().toISOString()
-    const enabled = await holdWebhook(tx, webhookId)
-    if (enabled === undefined) throw notFound()
-    const eventId = await findEvent(tx, at)
+    const webhook = await holdWebhook(tx, whose, webhookId)
+    if (!webhook) throw notFound()
+    const eventId = await findEvent(tx, at, webhook.owner_tenant_id)
     if (eventId === undefined) throw notFound()
-    if (!enabled) throw conflict('webhook_disabled', 'Nothing is sent while this webhook is switched off.')
+    if (!webhook.enabled)
+      throw conflict('webhook_disabled', 'Nothing is sent while this webhook is switched off.')
     const id = newId()
     await recordAct(tx, {
       subjectType: 'webhook_deliveries',
@@ -32,6 +35,6 @@ export function queueDelivery(
       details: { webhook_id: webhookId, event_id: eventId },
     })
     await insertDelivery(tx, { id, webhook_id: webhookId, event_id: eventId, created_at: at })
-    return { id, json: (await showDelivery(tx, webhookId, id))! }
+    return { id, json: (await showDelivery(tx, whose, webhookId, id))! }
   })
 }

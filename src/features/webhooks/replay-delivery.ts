@@ -2,6 +2,11 @@
 import type { Kernel } from '../../kernel/kernel.ts'
 import { eventOf } from './delivery-repository.ts'
 import { type Queued, queueDelivery } from './queue-delivery.ts'
+import type { Whose } from './repository.ts'
 
-export const replayDelivery = (kernel: Kernel, webhookId: string, deliveryId: string): Promise<Queued> =>
-  queueDelivery(kernel, webhookId, tx => eventOf(tx, webhookId, deliveryId))
+export const replayDelivery = (
+  kernel: Kernel,
+  whose: Whose,
+  webhookId: string,
+  deliveryId: string,
+): Promise<Queued> => queueDelivery(kernel, whose, webhookId, tx => eventOf(tx, webhookId, deliveryId))

@@ -1,7 +1,17 @@
 // SQL of the webhooks themselves.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
+import type { Scope } from '../../kernel/http/caller.ts'
 import type { WebhookRow } from './tables.ts'
+
+/** Which webhooks a caller may touch: the platform's own, or, of those that tenants have made, the ones in its scope. */
+export type Whose = 'platform' | Scope
+
+/** The condition on webhooks that every statement about one has. */
+export function ownedBy(whose: Whose): RawBuilder<boolean> {
+  if (whose === 'platform') return sql`owner_tenant_id is null`
+  return whose.allTenants ? sql`owner_tenant_id is not null` : sql`owner_tenant_id = ${whose.tenantId}`
+}
 
 const SHOWN = [
   'id',
@@ -22,23 +32,40 @@ export async function insertWebhook(executor: Executor, row: WebhookRow): Promis
   await executor.insertInto('webhooks').values(row).execute()
 }
 
+/** How many the tenant has; until the transaction ends nobody else counts, so that no two take the last place. */
+export async function countOwnWebhooks(tx: Executor, tenantId: string): Promise<number> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`webhooks of ${tenantId}`}, 0))`.execute(tx)
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from webhooks where owner_tenant_id = ${tenantId}`.execute(tx)
+  return rows[0]!.count
+}
+
 /** Newest first. */
 export function listWebhooks(
   executor: Executor,
+  whose: Whose,
+  tenantId: string | undefined,
   limit: number,
   before: string | null,
 ): Promise<ShownWebhook[]> {
   return executor
     .selectFrom('webhooks')
     .select(SHOWN)
+    .where(ownedBy(whose))
+    .$if(tenantId !== undefined, query => query.where('tenant_id', '=', tenantId!))
     .$if(before !== null, query => query.where('id', '<', before))
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
 }
 
-export function findWebhook(executor: Executor, id: string): Promise<ShownWebhook | undefined> {
-  return executor.selectFrom('webhooks').select(SHOWN).where('id', '=', id).executeTakeFirst()
+export function findWebhook(executor: Executor, whose: Whose, id: string): Promise<ShownWebhook | undefined> {
+  return executor
+    .selectFrom('webhooks')
+    .select(SHOWN)
+    .where('id', '=', id)
+    .where(ownedBy(whose))
+    .executeTakeFirst()
 }
 
 export type WebhookChange = Partial<
@@ -48,6 +75,7 @@ export type WebhookChange = Partial<
 /** Why the service switched it off is forgotten as soon as somebody says on or off. */
 export function updateWebhook(
   executor: Executor,
+  whose: Whose,
   id: string,
   change: WebhookChange,
   at: string,
@@ -56,6 +84,7 @@ export function updateWebhook(
     .updateTable('webhooks')
     .set({ ...change, updated_at: at, ...(change.enabled !== undefined && { disabled_reason: null }) })
     .where('id', '=', id)
+    .where(ownedBy(whose))
     .returning(SHOWN)
     .executeTakeFirst()
 }
@@ -63,6 +92,7 @@ export function updateWebhook(
 /** The secret that stood until now signs too until `until`. */
 export function replaceSecret(
   executor: Executor,
+  whose: Whose,
   id: string,
   sealed: string,
   { at, until }: { at: string; until: string },
@@ -76,12 +106,17 @@ export function replaceSecret(
       updated_at: at,
     })
     .where('id', '=', id)
+    .where(ownedBy(whose))
     .returning(SHOWN)
     .executeTakeFirst()
 }
 
 /** With its deliveries. False when there is none. */
-export async function deleteWebhook(executor: Executor, id: string): Promise<boolean> {
-  const result = await executor.deleteFrom('webhooks').where('id', '=', id).executeTakeFirst()
+export async function deleteWebhook(executor: Executor, whose: Whose, id: string): Promise<boolean> {
+  const result = await executor
+    .deleteFrom('webhooks')
+    .where('id', '=', id)
+    .where(ownedBy(whose))
+    .executeTakeFirst()
   return result.numDeletedRows > 0n
 }

@@ -2,19 +2,20 @@
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { WebhookWithSecret } from './create-webhook.ts'
-import { replaceSecret } from './repository.ts'
+import { replaceSecret, type Whose } from './repository.ts'
 import type { WebhookKernel } from './webhook-kernel.ts'
 import { newSecret, overlapEnd, sealSecret } from './webhook-secret.ts'
 
 export async function rotateSecret(
   { db, clock, webhookSeal }: WebhookKernel,
+  whose: Whose,
   id: string,
 ): Promise<WebhookWithSecret> {
   const secret = newSecret()
   const now = clock.now()
   const times = { at: now.toISOString(), until: overlapEnd(now) }
   const sealed = sealSecret(webhookSeal, id, secret)
-  const webhook = await transaction(db, tx => replaceSecret(tx, id, sealed, times))
+  const webhook = await transaction(db, tx => replaceSecret(tx, whose, id, sealed, times))
   if (!webhook) throw notFound()
   return { ...webhook, secret }
 }

@@ -1,49 +1,114 @@
-// /api/v1/admin/webhooks
-
+// /api/v1/admin/webhooks, the platform's own, and /api/v1/webhooks, those of tenants: the same routes, and the same
+// statements behind them, for two sets of webhooks.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { transaction } from '../../kernel/db/transaction.ts'
-import { notFound } from '../../kernel/errors.ts'
-import { callerOf } from '../../kernel/http/caller.ts'
+import { forbidden, invalid, notFound } from '../../kernel/errors.ts'
+import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
+import type { DeclaredProblems } from '../../kernel/http/declared-problems.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, NoBody, One, Query } from '../../kernel/http/words.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
+import { Many, NoBody, One } from '../../kernel/http/words.ts'
 import { changeWebhook } from './change-webhook.ts'
-import { createWebhook } from './create-webhook.ts'
+import { type CreateWebhook, createWebhook, MOST_OF_ONE_TENANT } from './create-webhook.ts'
 import { deliveryRoutes } from './delivery-routes.ts'
-import { deleteWebhook, findWebhook, listWebhooks } from './repository.ts'
+import { deleteWebhook, findWebhook, listWebhooks, type Whose } from './repository.ts'
 import { rotateSecret } from './rotate-secret.ts'
-import { ChangeBody, CreateBody, Webhook, WebhookParams, WebhookWithSecret } from './schemas.ts'
+import {
+  type Bodies,
+  platformBodies,
+  tenantBodies,
+  Webhook,
+  WebhookParams,
+  WebhooksQuery,
+  WebhookWithSecret,
+} from './schemas.ts'
 import type { WebhookKernel } from './webhook-kernel.ts'
 
-const config = { guard: 'platform_admin' } as const
-/** A second answer would be a second secret. */
-const tags = ['Webhooks']
-const base = '/api/v1/admin/webhooks'
+/** One of the two sets. */
+export interface Side extends Bodies {
+  base: string
+  config: { guard: 'platform_admin' | 'caller' }
+  /** The operations' ids: those of tenants say `Own`. */
+  named(operationId: string): string
+  /** Which webhooks of the set this caller may touch. */
+  whose(request: FastifyRequest): Whose
+  /** Whose a new one is. */
+  ownerOf(request: FastifyRequest, wish: CreateWebhook): string | null
+  /** What is said of the set, and what refuses a new one. */
+  about: string
+  createProblems: DeclaredProblems
+}
 
-export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox {
+const platforms: Side = {
+  ...platformBodies,
+  base: '/api/v1/admin/webhooks',
+  config: { guard: 'platform_admin' },
+  named: id => id,
+  whose: () => 'platform',
+  ownerOf: () => null,
+  about: 'The platform’s own; those of tenants are at `/webhooks`.',
+  createProblems: {},
+}
+
+const tenants: Side = {
+  ...tenantBodies,
+  base: '/api/v1/webhooks',
+  config: { guard: 'caller' },
+  named: id => id.replace('Webhook', 'OwnWebhook'),
+  whose: request => scopeOf(callerOf(request)),
+  ownerOf: tenantFor,
+  about: 'Of the caller’s tenant, and told of that tenant alone.',
+  createProblems: { 409: { webhook_limit: `The tenant has ${MOST_OF_ONE_TENANT} webhooks already.` } },
+}
+
+function tenantFor(request: FastifyRequest, { tenant_id }: CreateWebhook): string {
+  const caller = callerOf(request)
+  const tenant = tenant_id ?? caller.tenantId
+  if (tenant === null)
+    throw invalid('The body is not acceptable.', [
+      { pointer: '/tenant_id', message: 'is required: the token names no tenant' },
+    ])
+  if (!scopeOf(caller).allTenants && tenant !== caller.tenantId)
+    throw forbidden('A webhook can be made for your own tenant only.')
+  return tenant
+}
+
+const tags = ['Webhooks']
+
+export const webhookRoutes =
+  (kernel: WebhookKernel): FastifyPluginAsyncTypebox =>
+  async app => {
+    for (const side of [platforms, tenants]) {
+      await app.register(routesOf(kernel, side))
+      await app.register(deliveryRoutes(kernel, side))
+    }
+  }
+
+function routesOf(kernel: WebhookKernel, side: Side): FastifyPluginAsyncTypebox {
+  const { base, config, named, whose, about } = side
   const cursors = cursorOf('webhooks', ['uuid'])
 
   return async app => {
-    await app.register(deliveryRoutes(kernel, base))
-
     app.get(
       base,
       {
         config,
         schema: {
           tags,
-          operationId: 'listWebhooks',
+          operationId: named('listWebhooks'),
           summary: 'List the webhooks',
-          description: 'Newest first.',
-          querystring: Query(PageQuery),
+          description: `Newest first. ${about}`,
+          querystring: WebhooksQuery,
           response: { 200: Many(Webhook) },
         },
       },
       async (request, reply) => {
-        const { limit, cursor } = request.query
+        const { limit, cursor, tenant_id } = request.query
+        refuseForeignTenant(callerOf(request), tenant_id)
         const before = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listWebhooks(kernel.db, limit + 1, before ?? null)
+        const rows = await listWebhooks(kernel.db, whose(request), tenant_id, limit + 1, before ?? null)
         return withNextLink(
           request,
           reply,
@@ -55,19 +120,20 @@ export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox 
     app.post(
       base,
       {
-        config: config,
+        config: { ...config, problems: side.createProblems },
         schema: {
           tags,
-          operationId: 'createWebhook',
+          operationId: named('createWebhook'),
           summary: 'Make a webhook',
-          description:
-            'Events that happen from now on are sent to it, signed by the Standard Webhooks scheme with the `secret` that is shown here once. docs/webhooks.md says how to receive them.',
-          body: CreateBody,
+          description: `Events that happen from now on are sent to it, signed by the Standard Webhooks scheme with the \`secret\` that is shown here once. docs/webhooks.md says how to receive them. ${about}`,
+          body: side.CreateBody,
           response: { 201: One(WebhookWithSecret) },
         },
       },
       async (request, reply) => {
-        const webhook = await createWebhook(inRequest(kernel, request), callerOf(request).sub, request.body)
+        const owner = side.ownerOf(request, request.body)
+        const { sub } = callerOf(request)
+        const webhook = await createWebhook(inRequest(kernel, request), sub, owner, request.body)
         reply.code(201).header('location', `${base}/${webhook.id}`)
         return { data: webhook }
       },
@@ -79,14 +145,14 @@ export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox 
         config,
         schema: {
           tags,
-          operationId: 'getWebhook',
+          operationId: named('getWebhook'),
           summary: 'Show a webhook',
           params: WebhookParams,
           response: { 200: One(Webhook) },
         },
       },
       async request => {
-        const webhook = await findWebhook(kernel.db, request.params.id)
+        const webhook = await findWebhook(kernel.db, whose(request), request.params.id)
         if (!webhook) throw notFound()
         return { data: webhook }
       },
@@ -98,15 +164,17 @@ export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox 
         config,
         schema: {
           tags,
-          operationId: 'changeWebhook',
+          operationId: named('changeWebhook'),
           summary: 'Change a webhook',
           description: 'Deliveries that are pending go to the new address.',
           params: WebhookParams,
-          body: ChangeBody,
+          body: side.ChangeBody,
           response: { 200: One(Webhook) },
         },
       },
-      async request => ({ data: await changeWebhook(kernel, request.params.id, request.body) }),
+      async request => ({
+        data: await changeWebhook(kernel, whose(request), request.params.id, request.body),
+      }),
     )
 
     app.delete(
@@ -115,7 +183,7 @@ export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox 
         config,
         schema: {
           tags,
-          operationId: 'deleteWebhook',
+          operationId: named('deleteWebhook'),
           summary: 'Delete a webhook',
           description: 'With the record of its deliveries; what is pending is not sent.',
           params: WebhookParams,
@@ -124,7 +192,7 @@ export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox 
       },
       async (request, reply) => {
         const { id } = request.params
-        if (!(await transaction(kernel.db, tx => deleteWebhook(tx, id)))) throw notFound()
+        if (!(await transaction(kernel.db, tx => deleteWebhook(tx, whose(request), id)))) throw notFound()
         return reply.code(204).send(null)
       },
     )
@@ -132,10 +200,10 @@ export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox 
     app.post(
       `${base}/:id/rotate-secret`,
       {
-        config: config,
+        config,
         schema: {
           tags,
-          operationId: 'rotateWebhookSecret',
+          operationId: named('rotateWebhookSecret'),
           summary: 'Rotate a webhook’s secret',
           description:
             'The new secret is shown here once. The old one signs too for 24 hours, so that each message carries two signatures; the one before it no longer does.',
@@ -144,7 +212,9 @@ export function webhookRoutes(kernel: WebhookKernel): FastifyPluginAsyncTypebox 
           response: { 200: One(WebhookWithSecret) },
         },
       },
-      async request => ({ data: await rotateSecret(inRequest(kernel, request), request.params.id) }),
+      async request => ({
+        data: await rotateSecret(inRequest(kernel, request), whose(request), request.params.id),
+      }),
     )
   }
 }

@@ -1,8 +1,10 @@
 // The API's words for webhooks.
-import { Type } from 'typebox'
+import { type TUnsafe, Type } from 'typebox'
 import { PageQuery } from '../../kernel/http/pagination.ts'
 import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
-import { PATTERNS } from './event-types.ts'
+import type { CreateWebhook } from './create-webhook.ts'
+import { PATTERNS, TENANT_PATTERNS } from './event-types.ts'
+import type { WebhookChange } from './repository.ts'
 import { DELIVERY_STATUSES } from './tables.ts'
 
 export const WebhookParams = Type.Object({ id: Id })
@@ -14,12 +16,13 @@ const Url = Type.String({
   description:
     'Where events are sent: https, and not to a private address, unless the configuration allows it.',
 })
-const Events = Type.Array(Type.Enum([...PATTERNS]), {
-  minItems: 1,
-  maxItems: PATTERNS.length,
-  uniqueItems: true,
-  description: 'Types, families such as `drift.*`, or `*`.',
-})
+const eventsOf = (patterns: readonly string[]) =>
+  Type.Array(Type.Enum([...patterns]), {
+    minItems: 1,
+    maxItems: patterns.length,
+    uniqueItems: true,
+    description: 'Types, families such as `drift.*`, or `*`.',
+  })
 const Description = Nullable(Type.String({ maxLength: 255 }))
 const Tenant = Nullable(
   Type.String({ ...ExternalId, description: 'Only events of this tenant; null: of all, and of none.' }),
@@ -28,21 +31,49 @@ const Enabled = Type.Boolean({
   description: 'While it is false nothing is kept for the webhook, and what is pending waits.',
 })
 
-export const CreateBody = Body({
+const fields = (patterns: readonly string[]) => ({
   url: Url,
-  events: Events,
+  events: eventsOf(patterns),
   description: Type.Optional(Description),
-  tenant_id: Type.Optional(Tenant),
-  enabled: Type.Optional({ ...Enabled, default: true }),
 })
-
-export const ChangeBody = Body({
+const changes = (patterns: readonly string[]) => ({
   url: Type.Optional(Url),
-  events: Type.Optional(Events),
+  events: Type.Optional(eventsOf(patterns)),
   description: Type.Optional(Description),
-  tenant_id: Type.Optional(Tenant),
   enabled: Type.Optional(Enabled),
 })
+const made = { enabled: Type.Optional({ ...Enabled, default: true }) }
+
+export interface Bodies {
+  CreateBody: TUnsafe<CreateWebhook>
+  ChangeBody: TUnsafe<WebhookChange>
+}
+
+/** The platform's own may hear of everything, or of one tenant. */
+export const platformBodies: Bodies = {
+  CreateBody: Type.Unsafe(Body({ ...fields(PATTERNS), tenant_id: Type.Optional(Tenant), ...made })),
+  ChangeBody: Type.Unsafe(Body({ ...changes(PATTERNS), tenant_id: Type.Optional(Tenant) })),
+}
+
+/** A tenant's hear of what is the tenant's, and it stays the tenant's. */
+export const tenantBodies: Bodies = {
+  CreateBody: Type.Unsafe(
+    Body({
+      ...fields(TENANT_PATTERNS),
+      tenant_id: Type.Optional(
+        Type.String({
+          ...ExternalId,
+          description:
+            'Whose it is: the caller’s own tenant. Required of an operator whose token names none.',
+        }),
+      ),
+      ...made,
+    }),
+  ),
+  ChangeBody: Type.Unsafe(Body(changes(TENANT_PATTERNS))),
+}
+
+export const WebhooksQuery = Query({ ...PageQuery, tenant_id: Type.Optional(ExternalId) })
 
 export const Webhook = Type.Object({
   id: Id,

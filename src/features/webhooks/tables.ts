@@ -10,6 +10,8 @@ export interface WebhookRow {
   events: string[]
   description: string | null
   tenant_id: string | null
+  /** Whose it is; null: the platform's. */
+  owner_tenant_id: string | null
   enabled: boolean
   disabled_reason: string | null
   /** Both sealed. */

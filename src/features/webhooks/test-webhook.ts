@@ -4,11 +4,12 @@ import type { Kernel } from '../../kernel/kernel.ts'
 import { insertEvent } from './delivery-repository.ts'
 import { TEST_EVENT } from './event-types.ts'
 import { type Queued, queueDelivery } from './queue-delivery.ts'
+import type { Whose } from './repository.ts'
 
-export const testWebhook = (kernel: Kernel, webhookId: string): Promise<Queued> =>
-  queueDelivery(kernel, webhookId, async (tx, at) => {
+export const testWebhook = (kernel: Kernel, whose: Whose, webhookId: string): Promise<Queued> =>
+  queueDelivery(kernel, whose, webhookId, async (tx, at, owner) => {
     const id = newId()
-    const data = JSON.stringify({ tenant_id: null, webhook_id: webhookId })
-    await insertEvent(tx, { id, type: TEST_EVENT, tenant_id: null, occurred_at: at, data })
+    const data = JSON.stringify({ tenant_id: owner, webhook_id: webhookId })
+    await insertEvent(tx, { id, type: TEST_EVENT, tenant_id: owner, occurred_at: at, data })
     return id
   })

@@ -15,10 +15,12 @@ export interface MadeDroplet {
   actionId: string | null
 }
 
-/** Those with the tag, and those named. */
+/** Those with the tag, and those named whose tags cannot be read: one that is seen to lack the tag is left alone. */
 export interface Doomed {
   tag: string
   dropletIds?: readonly string[]
+  /** Of those that are about to be destroyed for their tag, the ones to leave alone: anybody can write a tag. */
+  spare?: (ids: string[]) => readonly string[] | Promise<readonly string[]>
   /** False: the tag is on no GPU droplet, and one listing less is asked for. */
   gpus?: boolean
   /** The outcome of a create is not known: nothing to be seen yet does not mean that nothing is there. */
@@ -103,25 +105,23 @@ export function createDropletLife({ droplets, resources, patience, limits, sleep
       return active
     },
 
-    async destroyDroplets({ tag, dropletIds = [], gpus = true, unsure = false }, { signal } = {}) {
+    async destroyDroplets(doomed, { signal } = {}) {
+      const { tag, dropletIds = [], spare = () => [], gpus = true, unsure = false } = doomed
       const seen = new Map<string, RawItem>()
       const carriedTag = new Set<string>()
       const living = async (): Promise<string[]> => {
-        const tagged = await droplets.findDropletsByTag(tag, { signal, gpus })
-        const ids = tagged.map(droplet => {
-          const id = idAt(droplet, 'id')
-          seen.set(id, droplet)
-          carriedTag.add(id)
-          return id
-        })
+        const shown = new Map<string, RawItem>()
+        for (const droplet of await droplets.findDropletsByTag(tag, { signal, gpus }))
+          shown.set(idAt(droplet, 'id'), droplet)
+        for (const id of shown.keys()) carriedTag.add(id)
         // One that carried the tag is gone when the tag's listing no longer shows it; the others have to be asked for.
         for (const id of dropletIds.filter(id => !carriedTag.has(id))) {
           const droplet = await resources.get('droplet', id, { signal })
-          if (!droplet) continue
-          seen.set(id, droplet)
-          ids.push(id)
+          if (droplet && !(Array.isArray(droplet.tags) && !droplet.tags.includes(tag))) shown.set(id, droplet)
         }
-        return ids
+        for (const id of await spare([...shown.keys()])) shown.delete(id)
+        for (const [id, droplet] of shown) seen.set(id, droplet)
+        return [...shown.keys()]
       }
       if (unsure) {
         const anything = async () => ((await living()).length > 0 ? true : undefined)

@@ -53,7 +53,8 @@ export function permits(permissions: Permissions, needed: string): boolean {
 
 type Rights = Pick<Caller, 'platformAdmin' | 'operator' | 'limits'>
 
-const isPermitted = ({ limits }: Rights, needed: string): boolean =>
+/** Whether nothing holds the caller back from what needs this permission. */
+export const isPermitted = ({ limits }: Rights, needed: string): boolean =>
   limits.every(limit => permits(limit, needed))
 
 /** Whether the caller may do what operators do, in any tenant. A tenant's own role never gives that. */

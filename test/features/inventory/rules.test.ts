@@ -9,7 +9,7 @@ import {
   type SeenResource,
   seenResource,
 } from '../../../src/features/inventory/seen-resource.ts'
-import { type KnownResource, planSweep } from '../../../src/features/inventory/sweep-plan.ts'
+import { type KnownResource, type Owners, planSweep } from '../../../src/features/inventory/sweep-plan.ts'
 import type { MappedItem } from '../../../src/integrations/digitalocean/index.ts'
 
 const LOOK = 100
@@ -35,17 +35,28 @@ const known = (change: Partial<KnownResource> = {}): KnownResource => ({
   status: 'active',
   tags: ['web'],
   attrs: { memory: 1024, image: { id: 1, slug: 'ubuntu' } },
+  project_id: null,
+  tenant_id: null,
   deployment_id: null,
   deleted_at: null,
   last_look: LOOK - 1,
   ...change,
 })
+/** The resource `1` is in acme's project, and the deployment is acme's too. */
+const ACMES: Owners = {
+  places: new Map([['1', { project_id: 'p-acme', tenant_id: 'acme' }]]),
+  tenants: new Map([[DEPLOYMENT, 'acme']]),
+}
+const acmes = (change: Partial<KnownResource> = {}) =>
+  known({ project_id: 'p-acme', tenant_id: 'acme', ...change })
+const NOBODYS: Owners = { places: new Map(), tenants: new Map() }
+
 /** Parsed, so that a key named `__proto__` is a key. */
 const parsed = (text: string) => JSON.parse(text) as Record<string, unknown>
 
 /** The one thing planned for the one resource: its event, or that it was touched. */
-function planned(row: KnownResource | null, now: SeenResource) {
-  const { inserts, updates, touches } = planSweep(row ? [row] : [], [now], LOOK)
+function planned(row: KnownResource | null, now: SeenResource, owners = NOBODYS) {
+  const { inserts, updates, touches } = planSweep(row ? [row] : [], [now], LOOK, owners)
   assert.equal(inserts.length + updates.length + touches.length, 1)
   if (inserts[0]) return { event: 'discovered', changes: null, row: inserts[0] }
   if (updates[0]) return { event: updates[0].event, changes: updates[0].changes, row: updates[0] }
@@ -80,7 +91,7 @@ describe('the lifecycle table, but for strikes', () => {
 
   test('present, seen unchanged: touched, with the fingerprint of this answer', () => {
     const now = seen()
-    assert.deepEqual(planSweep([known()], [now], LOOK).touches, [
+    assert.deepEqual(planSweep([known()], [now], LOOK, NOBODYS).touches, [
       { id: known().id, fingerprint: now.fingerprint },
     ])
   })
@@ -106,7 +117,7 @@ describe('the lifecycle table, but for strikes', () => {
     const now = ['1', '2', '3', '4'].map(provider_id =>
       seen({ provider_id, ...(provider_id === '2' && { status: 'off' }) }),
     )
-    const plan = planSweep(rows, now, LOOK)
+    const plan = planSweep(rows, now, LOOK, NOBODYS)
     assert.deepEqual(
       plan.touches.map(t => t.id),
       [known().id],
@@ -127,7 +138,7 @@ describe('the lifecycle table, but for strikes', () => {
 
 describe('an answer asked for before the row was last seen', () => {
   const off = seen({ status: 'off' })
-  const events = (last_look: number) => planSweep([known({ last_look })], [off], LOOK).updates.length
+  const events = (last_look: number) => planSweep([known({ last_look })], [off], LOOK, NOBODYS).updates.length
 
   test('is older news and changes nothing', () => {
     assert.equal(events(LOOK + 1), 0)
@@ -135,7 +146,7 @@ describe('an answer asked for before the row was last seen', () => {
 
   test('does not bring back what was found to be gone since', () => {
     const restores = (last_look: number) =>
-      planSweep([known({ last_look, deleted_at: NOW })], [seen()], LOOK).updates.filter(
+      planSweep([known({ last_look, deleted_at: NOW })], [seen()], LOOK, NOBODYS).updates.filter(
         ({ event }) => event === 'restored',
       ).length
     assert.equal(restores(LOOK + 1), 0)
@@ -153,8 +164,8 @@ describe('an answer asked for before the row was last seen', () => {
 describe('what is not a change', () => {
   test('an answer without tags leaves the tags, and the deployment they tied', () => {
     const { tags: _, ...untagged } = item
-    const row = known({ tags: [`deployment:${DEPLOYMENT}`], deployment_id: DEPLOYMENT })
-    assert.equal(planned(row, seenResource(untagged)).event, null)
+    const row = acmes({ tags: [`deployment:${DEPLOYMENT}`], deployment_id: DEPLOYMENT })
+    assert.equal(planned(row, seenResource(untagged), ACMES).event, null)
   })
 
   test('attributes missing from the answer stay, also beside one that changed', () => {
@@ -229,12 +240,60 @@ describe('tags tie a resource to a deployment', () => {
   })
 
   test('a tag that comes ties and one that goes unties, and both are changes', () => {
-    const tied = planned(known(), seen({ tags: [tie] }))
+    const tied = planned(acmes(), seen({ tags: [tie] }), ACMES)
     assert.deepEqual(tied.changes?.deployment_id, { before: null, after: DEPLOYMENT })
     assert.equal(tied.row?.deployment_id, DEPLOYMENT)
-    const untied = planned(known({ tags: [tie], deployment_id: DEPLOYMENT }), seen({ tags: [] }))
+    const untied = planned(acmes({ tags: [tie], deployment_id: DEPLOYMENT }), seen({ tags: [] }), ACMES)
     assert.deepEqual(untied.changes?.deployment_id, { before: DEPLOYMENT, after: null })
-    assert.equal(planned(null, seen({ tags: [tie] })).row?.deployment_id, DEPLOYMENT)
+    assert.equal(planned(null, seen({ tags: [tie] }), ACMES).row?.deployment_id, DEPLOYMENT)
+  })
+
+  test('a tag that names another tenant’s deployment, or none there is, ties nothing; nor does one on what is nobody’s', () => {
+    const { places, tenants } = ACMES
+    for (const owners of [
+      { places, tenants: new Map([[DEPLOYMENT, 'globex']]) },
+      { places, tenants: new Map() },
+      { places: new Map([['1', { project_id: 'p', tenant_id: null }]]), tenants },
+      { places: new Map(), tenants },
+    ])
+      assert.equal(planned(null, seen({ tags: [tie] }), owners).row?.deployment_id, null)
+  })
+
+  test('a resource that changes hands is told with its old and new owner, and its tie ends or begins with them', () => {
+    const toGlobex: Owners = { ...ACMES, places: new Map([['1', { project_id: 'p', tenant_id: 'globex' }]]) }
+    const { tags: _, ...untagged } = item
+    const away = planned(
+      acmes({ tags: [tie], deployment_id: DEPLOYMENT, deleted_at: NOW }),
+      seen({ tags: [tie] }),
+      toGlobex,
+    )
+    assert.equal(away.event, 'restored')
+    assert.deepEqual(away.changes, {
+      project_id: { before: 'p-acme', after: 'p' },
+      tenant_id: { before: 'acme', after: 'globex' },
+      deployment_id: { before: DEPLOYMENT, after: null },
+    })
+    const back = planned(
+      known({ tags: [tie], project_id: 'p', tenant_id: 'globex' }),
+      seenResource(untagged),
+      ACMES,
+    )
+    assert.deepEqual(
+      back.changes?.deployment_id,
+      { before: null, after: DEPLOYMENT },
+      'by the tags that are known',
+    )
+  })
+
+  test('what no list places stays where it is known to be, with its tie', () => {
+    const row = acmes({ tags: ['web'], deployment_id: DEPLOYMENT })
+    const { tags: _, ...untagged } = item
+    const owners = { ...ACMES, places: new Map() }
+    assert.equal(planned(row, seenResource(untagged), owners).event, null)
+    assert.deepEqual(Object.keys(planned(row, seen({ name: 'x' }), owners).changes!).sort(), [
+      'deployment_id',
+      'name',
+    ])
   })
 })
 

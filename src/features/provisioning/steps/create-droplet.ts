@@ -1,9 +1,10 @@
 // Step: the droplet, tagged with its deployment and this saga, and sent to the provider at most once. Undone by destroying
-// whatever carries the saga's tag and looking until nothing does; the inventory learns of it at once, so that what is gone
-// takes no place in the plan.
-import { isGpuSize, ProviderError } from '../../../integrations/digitalocean/index.ts'
+// whatever carries the saga's tag, unless it is known to be another tenant's, and looking until nothing does; the inventory
+// learns of it at once, so that what is gone takes no place in the plan.
+import { idText, isGpuSize, ProviderError } from '../../../integrations/digitalocean/index.ts'
 import { beginLook, deploymentTag, type InventoryKernel, sendRefresh } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
+import { dropletsOfOthers } from '../leak-repository.ts'
 import { recordDestroyed } from '../record-destroyed.ts'
 import type { ProvisionInputs } from '../schemas.ts'
 import { sagaTag } from '../tags.ts'
@@ -34,19 +35,31 @@ export const createDroplet = (kernel: InventoryKernel): Step => ({
     }
   },
 
-  async compensate({ sagaId, inputs, context, signal, transaction }) {
+  async compensate({ sagaId, inputs, context, signal, log, transaction }) {
     const { size } = inputs as unknown as ProvisionInputs
+    const provider = kernel.providers.for('provisioning')
     const tag = sagaTag(sagaId)
     const known = typeof context.droplet_id === 'string' ? [context.droplet_id] : []
+    const spared = new Set<string>()
+    const spare = async (ids: string[]) => {
+      const others = await transaction(tx => dropletsOfOthers(tx, String(context.tenant_id), ids))
+      for (const id of others)
+        if (!spared.has(id)) log.warn({ droplet_id: id, tag }, 'another tenant’s: spared')
+      for (const id of others) spared.add(id)
+      return others
+    }
     const look = await transaction(tx => beginLook(tx, kernel.clock))
-    const droplets = await kernel.providers
-      .for('provisioning')
-      .destroyDroplets(
-        { tag, dropletIds: known, gpus: isGpuSize(size), unsure: known.length === 0 },
-        { signal },
-      )
-    const destroyed = { providerIds: known, tag, seen: { droplets, look } }
-    await transaction(tx => recordDestroyed(tx, kernel, sagaId, destroyed))
+    const droplets = await provider.destroyDroplets(
+      { tag, dropletIds: known, spare, gpus: isGpuSize(size), unsure: known.length === 0 },
+      { signal },
+    )
+    const destroyed = new Set(droplets.flatMap(({ id }) => idText(id) ?? []))
+    // Somebody may have taken the saga's tag away to keep it.
+    for (const id of known)
+      if (!destroyed.has(id) && (await provider.get('droplet', id, { signal }))) spared.add(id)
+    await transaction(tx =>
+      recordDestroyed(tx, kernel, sagaId, { providerIds: known, tag, spared, seen: { droplets, look } }),
+    )
     return { ok: true }
   },
 })

@@ -1,5 +1,5 @@
-// Step: every droplet on record is destroyed, and looked for until none is shown. One that is gone already is as good.
-import { idText } from '../../../integrations/digitalocean/index.ts'
+// Step: every droplet that was verified to be the deployment's is destroyed, and looked for until none is shown. One that
+// is gone already is as good. One that has got the tag since is left alone.
 import { deploymentTag, type InventoryKernel } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
 import type { DeprovisionInputs } from '../schemas.ts'
@@ -10,12 +10,14 @@ export const destroyDroplets = ({ providers }: Pick<InventoryKernel, 'providers'
 
   async execute({ inputs, context, signal }) {
     const { deployment_id } = inputs as unknown as DeprovisionInputs
+    // A run that was begun by a release which did not look.
+    if (context.verified !== true)
+      return { ok: false, reason: 'nobody has looked whose the droplets are; ask for it again' }
     const dropletIds = (context.droplet_ids as unknown[]).map(String)
+    const spare = (ids: string[]) => ids.filter(id => !dropletIds.includes(id))
     const seen = await providers
       .for('provisioning')
-      .destroyDroplets({ tag: deploymentTag(deployment_id), dropletIds }, { signal })
-    // One may have got the tag since they were listed.
-    const ids = new Set([...dropletIds, ...seen.flatMap(({ id }) => idText(id) ?? [])])
-    return { ok: true, context: { droplet_ids: [...ids] }, output: { destroyed: seen.length } }
+      .destroyDroplets({ tag: deploymentTag(deployment_id), dropletIds, spare }, { signal })
+    return { ok: true, output: { destroyed: seen.length } }
   },
 })

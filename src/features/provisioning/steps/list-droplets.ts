@@ -1,5 +1,5 @@
-// Step: what is going to be destroyed, put on record before anything is. From the inventory and from the provider's tag:
-// either alone may lack one. A droplet whose tie was taken away at the provider since the last sweep is left alone.
+// Step: what the inventory ties to the deployment, put on record before anything is destroyed; the next step adds what only
+// the provider knows of. A droplet whose tie was taken away at the provider since the last sweep is left alone.
 //
 // Destroying cannot be undone. What can be is a record that no longer tells the truth: if the run does not get to its end,
 // the droplets that are gone by then are recorded as gone.
@@ -17,16 +17,16 @@ export const listDroplets = (kernel: InventoryKernel): Step => ({
     const { deployment_id } = inputs as unknown as DeprovisionInputs
     const tag = deploymentTag(deployment_id)
     const tagged = await kernel.providers.for('provisioning').findDropletsByTag(tag, { signal })
-    const ids = new Set(tagged.flatMap(({ id }) => idText(id) ?? []))
-    const untied: string[] = []
+    const carriers = new Set(tagged.flatMap(({ id }) => idText(id) ?? []))
+    const [tied, untied]: [string[], string[]] = [[], []]
     const living = await transaction(tx => livingOfDeployment(tx, 'droplet', deployment_id))
     for (const { provider_id } of living) {
-      if (ids.has(provider_id)) continue
-      if (await isUntied(kernel.providers.for('provisioning'), provider_id, tag, signal))
-        untied.push(provider_id)
-      else ids.add(provider_id)
+      const lost =
+        !carriers.has(provider_id) &&
+        (await isUntied(kernel.providers.for('provisioning'), provider_id, tag, signal))
+      ;(lost ? untied : tied).push(provider_id)
     }
-    const droplets = { droplet_ids: [...ids] }
+    const droplets = { droplet_ids: tied }
     return { ok: true, context: droplets, output: { ...droplets, left_alone: untied } }
   },
 

@@ -33,6 +33,26 @@ const webhooks: Story = {
   },
 }
 
+/** Of a tenant of its own: one can have ten. */
+const ownWebhooks: Story = {
+  weight: 1,
+  async tell({ send, get, name, world }) {
+    const body = { url: world.hook, events: ['deployment.*'] }
+    const as = { sub: name('user'), tenant_id: name('tenant'), role: 'member' }
+    const { data } = await send('createOwnWebhook', { body, as })
+    const params = { id: data.id }
+    await send('changeOwnWebhook', { params, body: { description: name('hook') }, as })
+    await send('rotateOwnWebhookSecret', { params, as })
+    const { data: tested } = await send('testOwnWebhook', { params, as })
+    await until(async () => {
+      const { data: shown } = await get(`/api/v1/webhooks/${data.id}/deliveries/${tested.id}`)
+      return shown.status === 'delivered'
+    })
+    await send('replayOwnWebhookDelivery', { params: { ...params, delivery_id: tested.id }, as })
+    await send('deleteOwnWebhook', { params, as })
+  },
+}
+
 const secrets: Story = {
   weight: 1,
   async tell({ send, name: nameOf }) {
@@ -91,6 +111,7 @@ const invitations: Story = {
 export const administering: Record<string, Story> = {
   apiKeys,
   webhooks,
+  ownWebhooks,
   secrets,
   storage,
   people,
