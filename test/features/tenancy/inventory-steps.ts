@@ -4,8 +4,8 @@ import { tieOf } from './rules.ts'
 import {
   type Changes,
   type Drift,
+  HANDS,
   iso,
-  ON_MAIN,
   type ResourceEvent,
   type Row,
   type Thing,
@@ -139,7 +139,7 @@ const openOf = (thing: Thing): Drift[] => thing.drifts.filter(({ status }) => st
 
 /** What was desired in other hands rests. */
 export const isInForce = ({ row, desired }: Thing): boolean =>
-  desired !== null && (!ON_MAIN.ties || desired.owner === row!.tenant)
+  desired !== null && (!HANDS || desired.owner === row!.tenant)
 
 export function detectDrift(world: World): void {
   for (const thing of world.things) {
@@ -189,7 +189,7 @@ export function desire(thing: Thing, spec: Record<string, unknown>): void {
   thing.desired = { spec, version, owner: thing.row!.tenant }
   const { tenant } = thing.row!
   for (const drift of openOf(thing))
-    if (!(drift.field in spec) || (ON_MAIN.ties && drift.owner !== tenant)) close(drift, 'stale', null)
+    if (!(drift.field in spec) || (HANDS && drift.owner !== tenant)) close(drift, 'stale', null)
 }
 
 /** Nothing is desired of it any more. */

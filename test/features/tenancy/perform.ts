@@ -2,7 +2,18 @@
 import type { Command } from './commands.ts'
 import type { Reply, Service } from './service.ts'
 import { descriptionOf } from './shown.ts'
-import { assignment, knownThings, laterBy, NAMES, nth, openDrifts, planOf, specOf, wordsOf } from './step.ts'
+import {
+  assignment,
+  HOLD_REASON,
+  knownThings,
+  laterBy,
+  NAMES,
+  nth,
+  openDrifts,
+  planOf,
+  specOf,
+  wordsOf,
+} from './step.ts'
 import { GRANTS, iso, PROJECTS, ROLES, TENANTS, type Thing, type World } from './world.ts'
 
 const HOUR = 3_600_000
@@ -135,7 +146,10 @@ export async function perform(
     }
     case 'hold billing': {
       const path = `/deployments/${idOf(deployment(command.deployment).id)}`
-      return service.call(as(command.by).name, 'PATCH', path, { billing_action_suspended: command.on })
+      return service.call(as(command.by).name, 'PATCH', path, {
+        billing_action_suspended: command.on,
+        ...(command.on && { billing_action_suspended_reason: HOLD_REASON }),
+      })
     }
     case 'subscribe':
     case 'change plan': {

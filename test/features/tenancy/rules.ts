@@ -1,5 +1,5 @@
 // Who may do what, and what a tag ties: the contract's words once more, sharing no line with the code under test.
-import { type Caller, type Deployment, ON_MAIN, PLATFORM, type State, type World } from './world.ts'
+import { type Caller, type Deployment, PLATFORM, type State, type World } from './world.ts'
 
 export interface Answer {
   status: number
@@ -38,7 +38,6 @@ export function turnedAway(
 ): Answer | null {
   if (world.suspended.has(caller.sub)) return { status: 403, code: 'user_suspended' }
   if (isAdmin(caller)) return null
-  if (!ON_MAIN.own && /^(sagas|billing)/.test(needed) && !isOperator(world, caller)) return FORBIDDEN
   if (guard === 'platform_admin' || (guard === 'operator' && !isOperator(world, caller))) return FORBIDDEN
   return permits(world, caller, needed) ? null : FORBIDDEN
 }
@@ -59,18 +58,17 @@ const BILLING: readonly State[] = ['past_due', 'suspended']
 
 /** Into or out of what billing does, and into a trial; but whoever is suspended may still leave. */
 export const isOperatorsMove = (from: State, to: State): boolean =>
-  ON_MAIN.moves && (to === 'trial' || BILLING.includes(to) || (BILLING.includes(from) && to !== 'cancelled'))
+  to === 'trial' || BILLING.includes(to) || (BILLING.includes(from) && to !== 'cancelled')
 
 /** A tenant's own role never gives that. */
 export const mayOperate = (world: World, caller: Caller): boolean =>
   seesAll(world, caller) && permits(world, caller, 'deployments:operate')
 
-export const isHeldBack = ({ hold }: Deployment, to: State): boolean =>
-  ON_MAIN.moves && hold !== null && BILLING.includes(to)
+export const isHeldBack = ({ hold }: Deployment, to: State): boolean => hold !== null && BILLING.includes(to)
 
 /** What this caller may do with the deployment now. */
 export const allowedMoves = (world: World, caller: Caller, deployment: Deployment): State[] =>
-  !ON_MAIN.moves || permits(world, caller, 'deployments:write')
+  permits(world, caller, 'deployments:write')
     ? MOVES[deployment.state].filter(
         to =>
           (mayOperate(world, caller) || !isOperatorsMove(deployment.state, to)) &&

@@ -8,12 +8,12 @@ import {
   type Caller,
   type Deployment,
   type Drift,
+  HANDS,
   iso,
   type Line,
   type Month,
   monthOf,
   monthsOf,
-  ON_MAIN,
   type Project,
   type ResourceEvent,
   type Saga,
@@ -154,7 +154,7 @@ export function looksAt(world: World): Look[] {
         ),
         look(`${path}/events?limit=500`, INVENTORY, caller => {
           const events = eventsFor(world, caller, thing)
-          return seesThing(caller, thing) || (ON_MAIN.ties && events.length > 0) ? events : undefined
+          return seesThing(caller, thing) || (HANDS && events.length > 0) ? events : undefined
         }),
       ]
     }),
@@ -181,6 +181,9 @@ const deploymentRow = ({ id, tenant, slug, state, hold }: Deployment) => ({
   state,
   llm_mode: 'standard',
   billing_action_suspended: hold !== null,
+  billing_action_suspended_by: hold?.by ?? null,
+  billing_action_suspended_at: hold?.at ?? null,
+  billing_action_suspended_reason: hold?.reason ?? null,
   template_code: null,
   template_version: null,
 })
@@ -286,7 +289,7 @@ function resourceRow({ id, kind, provider_id, row }: Thing) {
 
 /** A tenant is shown its own times; of what was before it came, nothing. */
 function eventsFor(world: World, caller: Caller, { id, events }: Thing) {
-  const all = !ON_MAIN.ties || seesAll(world, caller)
+  const all = !HANDS || seesAll(world, caller)
   return events
     .filter(({ owner }) => all || owner === caller.tenant)
     .map(({ kind, changes, actor, created_at, arrival }: ResourceEvent) => ({
@@ -307,7 +310,7 @@ const withoutBefore = (changes: NonNullable<ResourceEvent['changes']>) =>
 
 /** A tenant is shown what was said and found while it had the resource. */
 const isOwnTime = (world: World, caller: Caller, owner: string | null): boolean =>
-  !ON_MAIN.ties || seesAll(world, caller) || owner === caller.tenant
+  !HANDS || seesAll(world, caller) || owner === caller.tenant
 
 const desiredState = (world: World, caller: Caller, { desired }: Thing) =>
   desired && isOwnTime(world, caller, desired.owner)

@@ -32,10 +32,10 @@ import {
   type Deployment,
   type Drift,
   GRANTS,
+  iso,
   monthOf,
   monthsOf,
   newDeployment,
-  ON_MAIN,
   PROJECTS,
   type Project,
   ROLES,
@@ -49,6 +49,7 @@ const HOUR = 60 * MINUTE
 export const NAMES = ['web', 'db', 'tax-api', 'queue', 'cache'] as const
 export const PLANS = ['small', 'large'] as const
 const PURPOSES = ['tenant', 'shared', 'unassigned', 'internal'] as const
+export const HOLD_REASON = 'a bill in dispute'
 const MOST_DEPLOYMENTS = 4
 const MOST_THINGS = 6
 const MOST_KEYS = 3
@@ -59,9 +60,7 @@ export const nth = <T>(list: readonly T[], index: number): T => list[index % lis
 
 export const wordsOf = (world: World, choices: readonly TagChoice[]): string[] =>
   choices.map(choice =>
-    'word' in choice || !ON_MAIN.ties
-      ? `env:${'word' in choice ? choice.word : 7}`
-      : `deployment:${nth(world.deployments, choice.deployment).id}`,
+    'word' in choice ? `env:${choice.word}` : `deployment:${nth(world.deployments, choice.deployment).id}`,
   )
 
 /** Resources that the inventory knows. */
@@ -84,7 +83,6 @@ export const planOf = (index: number): string => nth(PLANS, index)
 
 /** Whether there is anything that the command could be about. */
 export function makesSense(world: World, command: Command): boolean {
-  if (!ON_MAIN.ties && ['assign project', 'move', 'deprovision'].includes(command.do)) return false
   switch (command.do) {
     case 'make':
       return world.things.length < MOST_THINGS
@@ -214,7 +212,7 @@ function request(world: World, command: Asked, caller: Caller): Answer {
       if (command.do === 'hold billing' && !mayOperate(world, caller)) return FORBIDDEN
       if (!sees(world, caller, deployment.tenant)) return NOT_FOUND
       if (command.do === 'transition') return transition(world, deployment, command.to, caller)
-      if (command.do === 'hold billing') return hold(deployment, command.on, caller)
+      if (command.do === 'hold billing') return hold(world, deployment, command.on, caller)
       return subscribe(world, deployment, planOf(command.plan), command.do === 'subscribe')
     }
     case 'desire': {
@@ -309,8 +307,10 @@ function transition(world: World, deployment: Deployment, to: Deployment['state'
   return { status: 200 }
 }
 
-function hold(deployment: Deployment, on: boolean, { sub }: Caller): Answer {
-  deployment.hold = on ? { by: sub, reason: null } : null
+/** Who sets it again changes nothing. */
+function hold(world: World, deployment: Deployment, on: boolean, { sub }: Caller): Answer {
+  if (!on) deployment.hold = null
+  else deployment.hold ??= { by: sub, at: iso(world.now), reason: HOLD_REASON }
   return { status: 200 }
 }
 

@@ -13,15 +13,11 @@ export interface Caller {
   via: 'token' | 'key'
 }
 
+/** SWITCH: main does not yet hide what was before a resource changed hands. */
+export const HANDS = process.env.HANDS === '1'
+
 /** Whoever holds a role that is registered may do what it permits; `member` is not registered and permits all. */
-/** SWITCH: what main does not have yet. */
-export const ON_MAIN = {
-  operators: process.env.OPS === '1',
-  own: process.env.OWN === '1',
-  moves: process.env.MOVES === '1',
-  ties: process.env.TIES === '1',
-}
-const WHOLE_CAST: readonly Caller[] = [
+export const CAST: readonly Caller[] = [
   { name: 'admin', sub: 'ada', tenant: null, role: 'platform_admin', via: 'token' },
   { name: 'ann', sub: 'ann', tenant: 'acme', role: 'member', via: 'token' },
   { name: 'bob', sub: 'bob', tenant: 'bolt', role: 'member', via: 'token' },
@@ -32,40 +28,31 @@ const WHOLE_CAST: readonly Caller[] = [
   { name: 'op-deployments', sub: 'dee', tenant: PLATFORM, role: 'deployment-operator', via: 'token' },
 ]
 
-export const CAST = WHOLE_CAST.filter(
-  c => ON_MAIN.operators || c.name === 'admin' || !c.name.startsWith('op-'),
-)
 export const ROLES: Readonly<Record<string, readonly string[]>> = {
   reader: ['deployments:read', 'inventory:read'],
-  ...(ON_MAIN.operators
-    ? {
-        'billing-operator': ['billing:read'],
-        'inventory-operator': ['drift:accept', 'drift:read', 'inventory:read', 'inventory:write'],
-        'deployment-operator': [
-          'deployments:operate',
-          'deployments:read',
-          'deployments:write',
-          'sagas:read',
-          'sagas:run',
-        ],
-      }
-    : {}),
+  'billing-operator': ['billing:read'],
+  'inventory-operator': ['drift:accept', 'drift:read', 'inventory:read', 'inventory:write'],
+  'deployment-operator': [
+    'deployments:operate',
+    'deployments:read',
+    'deployments:write',
+    'sagas:read',
+    'sagas:run',
+  ],
 }
 
 /** What roles are changed to. */
-export const GRANTS: readonly (readonly string[])[] = ON_MAIN.operators
-  ? [
-      [],
-      ['*:read'],
-      ['*:read', '*:write'],
-      ['inventory:read', 'projects:read'],
-      ['deployments:read', 'deployments:write'],
-      ['deployments:operate', 'deployments:read', 'deployments:write'],
-      ['billing:read', 'sagas:read'],
-      ['drift:accept', 'drift:read', 'projects:read', 'projects:write'],
-      ['deployments:read', 'sagas:read', 'sagas:run'],
-    ]
-  : [[], ['*:read'], ['inventory:read', 'projects:read']]
+export const GRANTS: readonly (readonly string[])[] = [
+  [],
+  ['*:read'],
+  ['*:read', '*:write'],
+  ['inventory:read', 'projects:read'],
+  ['deployments:read', 'deployments:write'],
+  ['deployments:operate', 'deployments:read', 'deployments:write'],
+  ['billing:read', 'sagas:read'],
+  ['drift:accept', 'drift:read', 'projects:read', 'projects:write'],
+  ['deployments:read', 'sagas:read', 'sagas:run'],
+]
 
 export type State = 'trial' | 'active' | 'past_due' | 'paused' | 'suspended' | 'cancelled' | 'archived'
 export const STATES: readonly State[] = [
@@ -84,7 +71,7 @@ export interface Deployment {
   tenant: string
   state: State
   /** Set while billing is to leave it alone. */
-  hold: { by: string; reason: string | null } | null
+  hold: { by: string; at: string; reason: string } | null
   subscription: { plan: string; status: 'active' | 'paused' | 'cancelled'; since: number } | null
   /** What was agreed, and from when to when. */
   terms: { plan: string; from: number; to: number | null }[]
