@@ -1,7 +1,7 @@
 // An answer as the model would write it: ids are symbols, what the model does not keep is left out, and rows that no order
 // is promised for are sorted.
 import { isDeepStrictEqual } from 'node:util'
-import type { Shown } from './shown.ts'
+import type { Shown } from './looks.ts'
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 

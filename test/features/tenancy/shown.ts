@@ -1,8 +1,6 @@
-// What each caller is shown of the model's world: for every request of the comparison its status and its data, as the
-// answer must read once ids are symbols (compare.ts).
-
-import { costsBy, isTaxed, minorOf, sumOf, usedSeconds } from './lines.ts'
-import { type Answer, allowedMoves, NOT_FOUND, sees, seesAll, turnedAway } from './rules.ts'
+// Rows as a caller is shown them, once ids are symbols (compare.ts).
+import { isTaxed, minorOf, sumOf, usedSeconds } from './lines.ts'
+import { seesAll } from './rules.ts'
 import { PLANS } from './step.ts'
 import {
   type Caller,
@@ -13,7 +11,6 @@ import {
   type Line,
   type Month,
   monthOf,
-  monthsOf,
   type Project,
   type ResourceEvent,
   type Saga,
@@ -22,157 +19,7 @@ import {
   type World,
 } from './world.ts'
 
-export interface Look {
-  /** With symbols in the place of ids. */
-  path: string
-  /** A list of things, which is asked for after every step. */
-  list: boolean
-  /** Rows whose order does not matter. */
-  rows: boolean
-  shown(caller: Caller): Answer & { data?: unknown }
-}
-
-export interface Shown extends Answer {
-  data?: unknown
-}
-
-export function looksAt(world: World): Look[] {
-  const look = (
-    path: string,
-    [guard, needed]: readonly ['caller' | 'operator', string],
-    data: (caller: Caller) => unknown,
-  ): Look => ({
-    path,
-    list: /^\/[a-z/-]+\?[^=]*=500(&include_deleted=true)?$/.test(path),
-    rows: path.includes('?'),
-    shown(caller) {
-      const refused = turnedAway(world, caller, guard, needed)
-      if (refused) return refused
-      const found = data(caller)
-      return found === undefined ? NOT_FOUND : { status: 200, data: found }
-    },
-  })
-  const DEPLOYMENTS = ['caller', 'deployments:read'] as const
-  const INVENTORY = ['caller', 'inventory:read'] as const
-  const PROJECTS = ['caller', 'projects:read'] as const
-  const SAGAS = ['caller', 'sagas:read'] as const
-  const BILLING = ['caller', 'billing:read'] as const
-  const DRIFT = ['operator', 'drift:read'] as const
-  const known = world.things.filter(({ row }) => row !== null)
-  const seesThing = (caller: Caller, { row }: Thing) => sees(world, caller, row!.tenant)
-  const drifts = known.flatMap(thing => thing.drifts.map(drift => ({ thing, drift })))
-  const driftList = (status: string) => () =>
-    drifts.filter(({ drift }) => drift.status === status).map(({ thing, drift }) => driftRow(thing, drift))
-
-  return [
-    look('/deployments?limit=500', DEPLOYMENTS, caller =>
-      world.deployments.filter(({ tenant }) => sees(world, caller, tenant)).map(deploymentRow),
-    ),
-    look('/inventory?limit=500&include_deleted=true', INVENTORY, caller =>
-      known.filter(thing => seesThing(caller, thing)).map(resourceRow),
-    ),
-    look('/projects?limit=500', PROJECTS, caller =>
-      world.projects.filter(({ tenant }) => sees(world, caller, tenant)).map(projectRow),
-    ),
-    look('/sagas?limit=500', SAGAS, caller =>
-      world.sagas
-        .filter(({ tenant }) => sees(world, caller, tenant))
-        .map(saga => sagaRow(saga, seesAll(world, caller))),
-    ),
-    look('/billing/cost-lines?limit=500', BILLING, caller =>
-      world.lines
-        .filter(({ tenant }) => sees(world, caller, tenant))
-        .map(line => lineRow(line, seesAll(world, caller))),
-    ),
-    look('/billing/summary?period=2026-11-01', BILLING, caller => {
-      const own = world.lines.filter(({ tenant }) => sees(world, caller, tenant))
-      if (own.length === 0) return { period: '2026-11-01', currencies: [] }
-      return {
-        period: '2026-11-01',
-        currencies: [
-          {
-            currency: 'USD',
-            ...sumOf(own),
-            unmatched: sumOf(own.filter(({ resource }) => resource === null)),
-            by_tenant: costsBy(own, 'tenant'),
-            by_deployment: costsBy(own, 'deployment'),
-          },
-        ],
-      }
-    }),
-    look('/billing/margins?period=2026-11&by=tenant', ['operator', 'billing:read'], () => ({
-      rows: marginsByTenant(world),
-      unassigned: costs(world.lines.filter(({ tenant }) => tenant === null)),
-    })),
-    look('/drift?limit=500', DRIFT, driftList('open')),
-    look('/drift?limit=500&status=accepted', DRIFT, driftList('accepted')),
-    look('/drift?limit=500&status=stale', DRIFT, driftList('stale')),
-
-    ...world.deployments.flatMap(deployment => {
-      const visible = (data: (caller: Caller) => unknown) => (caller: Caller) =>
-        sees(world, caller, deployment.tenant) ? data(caller) : undefined
-      const path = `/deployments/${deployment.id}`
-      return [
-        look(
-          path,
-          DEPLOYMENTS,
-          visible(caller => ({
-            ...deploymentRow(deployment),
-            allowed_transitions: allowedMoves(world, caller, deployment),
-            subscription: subscriptionOf(deployment),
-            events: moves(deployment),
-          })),
-        ),
-        look(
-          `${path}/events?limit=500`,
-          DEPLOYMENTS,
-          visible(() => moves(deployment)),
-        ),
-        ...monthsOf(world).map(month =>
-          look(
-            `${path}/usage?period=${month.period}`,
-            DEPLOYMENTS,
-            visible(() => usage(world, deployment, month)),
-          ),
-        ),
-      ]
-    }),
-    ...known.flatMap(thing => {
-      const path = `/inventory/${thing.id}`
-      return [
-        look(path, INVENTORY, caller =>
-          seesThing(caller, thing)
-            ? {
-                ...resourceRow(thing),
-                events: eventsFor(world, caller, thing),
-                desired_state: desiredState(world, caller, thing),
-                drift: thing.drifts
-                  .filter(({ status, owner }) => status === 'open' && isOwnTime(world, caller, owner))
-                  .map(drift => driftRow(thing, drift)),
-              }
-            : undefined,
-        ),
-        look(`${path}/events?limit=500`, INVENTORY, caller => {
-          const events = eventsFor(world, caller, thing)
-          return seesThing(caller, thing) || (HANDS && events.length > 0) ? events : undefined
-        }),
-      ]
-    }),
-    ...world.projects.map(project =>
-      look(`/projects/${project.id}`, PROJECTS, caller =>
-        sees(world, caller, project.tenant) ? projectRow(project) : undefined,
-      ),
-    ),
-    ...world.sagas.map(saga =>
-      look(`/sagas/${saga.id}`, SAGAS, caller =>
-        sees(world, caller, saga.tenant) ? sagaRow(saga, seesAll(world, caller)) : undefined,
-      ),
-    ),
-    ...drifts.map(({ thing, drift }) => look(`/drift/${drift.id}`, DRIFT, () => driftRow(thing, drift))),
-  ]
-}
-
-const deploymentRow = ({ id, tenant, slug, state, hold }: Deployment) => ({
+export const deploymentRow = ({ id, tenant, slug, state, hold }: Deployment) => ({
   id,
   tenant_id: tenant,
   slug,
@@ -188,12 +35,12 @@ const deploymentRow = ({ id, tenant, slug, state, hold }: Deployment) => ({
   template_version: null,
 })
 
-const moves = ({ id, events }: Deployment) =>
+export const moves = ({ id, events }: Deployment) =>
   events.map(event => ({ deployment_id: id, reason: null, ...event }))
 
 export const priceOf = (plan: string): number => 1000 * (1 + PLANS.indexOf(plan as (typeof PLANS)[number]))
 
-function subscriptionOf({ id, slug, subscription }: Deployment) {
+export function subscriptionOf({ id, slug, subscription }: Deployment) {
   if (subscription === null) return null
   const { plan, status, since } = subscription
   const { start, end } = monthOf(since)
@@ -219,7 +66,7 @@ function subscriptionOf({ id, slug, subscription }: Deployment) {
 }
 
 /** A month is priced by what held last within it. */
-function usage(world: World, { id, tenant, terms }: Deployment, month: Month) {
+export function usage(world: World, { id, tenant, terms }: Deployment, month: Month) {
   const used = usedSeconds(world, id, month)
   const over = month.end <= world.now
   const living = (kind: string) =>
@@ -245,7 +92,7 @@ function usage(world: World, { id, tenant, terms }: Deployment, month: Month) {
 }
 
 /** What tenants with deployments or lines are charged and cost. */
-function marginsByTenant(world: World) {
+export function marginsByTenant(world: World) {
   const { lines, deployments } = world
   const tenants = new Set([...deployments, ...lines].flatMap(({ tenant }) => tenant ?? []))
   return [...tenants].map(tenant => {
@@ -263,9 +110,9 @@ function marginsByTenant(world: World) {
   })
 }
 
-const costs = (lines: readonly Line[]) => (lines.length === 0 ? [] : [sumOf(lines)])
+export const costs = (lines: readonly Line[]) => (lines.length === 0 ? [] : [sumOf(lines)])
 
-function resourceRow({ id, kind, provider_id, row }: Thing) {
+export function resourceRow({ id, kind, provider_id, row }: Thing) {
   const { name, tags, size, tenant, project, deployment, strikes, firstSeen, lastSeen, deletedAt } = row!
   return {
     id,
@@ -288,7 +135,7 @@ function resourceRow({ id, kind, provider_id, row }: Thing) {
 }
 
 /** A tenant is shown its own times; of what was before it came, nothing. */
-function eventsFor(world: World, caller: Caller, { id, events }: Thing) {
+export function eventsFor(world: World, caller: Caller, { id, events }: Thing) {
   const all = !HANDS || seesAll(world, caller)
   return events
     .filter(({ owner }) => all || owner === caller.tenant)
@@ -309,15 +156,15 @@ const withoutBefore = (changes: NonNullable<ResourceEvent['changes']>) =>
   )
 
 /** A tenant is shown what was said and found while it had the resource. */
-const isOwnTime = (world: World, caller: Caller, owner: string | null): boolean =>
+export const isOwnTime = (world: World, caller: Caller, owner: string | null): boolean =>
   !HANDS || seesAll(world, caller) || owner === caller.tenant
 
-const desiredState = (world: World, caller: Caller, { desired }: Thing) =>
+export const desiredState = (world: World, caller: Caller, { desired }: Thing) =>
   desired && isOwnTime(world, caller, desired.owner)
     ? { spec: desired.spec, spec_version: desired.version, saga_id: null }
     : null
 
-function driftRow(thing: Thing, { id, field, desired, actual, status, resolved_by }: Drift) {
+export function driftRow(thing: Thing, { id, field, desired, actual, status, resolved_by }: Drift) {
   const { name, tenant, deletedAt } = thing.row!
   return {
     id,
@@ -336,7 +183,7 @@ function driftRow(thing: Thing, { id, field, desired, actual, status, resolved_b
   }
 }
 
-const projectRow = ({ id, provider_id, isDefault, tenant, purpose }: Project) => ({
+export const projectRow = ({ id, provider_id, isDefault, tenant, purpose }: Project) => ({
   id,
   provider: 'digitalocean',
   provider_id,
@@ -347,7 +194,7 @@ const projectRow = ({ id, provider_id, isDefault, tenant, purpose }: Project) =>
   purpose,
 })
 
-const sagaRow = ({ id, deployment, status }: Saga, operator: boolean) => ({
+export const sagaRow = ({ id, deployment, status }: Saga, operator: boolean) => ({
   id,
   kind: 'deprovision_deployment',
   status,
@@ -356,7 +203,7 @@ const sagaRow = ({ id, deployment, status }: Saga, operator: boolean) => ({
   in_full: operator,
 })
 
-function lineRow(line: Line, operator: boolean) {
+export function lineRow(line: Line, operator: boolean) {
   const { id, invoice, line_number, kind, amount, resource, tenant, deployment } = line
   const taxed = isTaxed(line)
   return {
