@@ -4,7 +4,6 @@ import { tieOf } from './rules.ts'
 import {
   type Changes,
   type Drift,
-  HANDS,
   iso,
   type ResourceEvent,
   type Row,
@@ -139,7 +138,7 @@ const openOf = (thing: Thing): Drift[] => thing.drifts.filter(({ status }) => st
 
 /** What was desired in other hands rests. */
 export const isInForce = ({ row, desired }: Thing): boolean =>
-  desired !== null && (!HANDS || desired.owner === row!.tenant)
+  desired !== null && desired.owner === row!.tenant
 
 export function detectDrift(world: World): void {
   for (const thing of world.things) {
@@ -189,7 +188,7 @@ export function desire(thing: Thing, spec: Record<string, unknown>): void {
   thing.desired = { spec, version, owner: thing.row!.tenant }
   const { tenant } = thing.row!
   for (const drift of openOf(thing))
-    if (!(drift.field in spec) || (HANDS && drift.owner !== tenant)) close(drift, 'stale', null)
+    if (!(drift.field in spec) || drift.owner !== tenant) close(drift, 'stale', null)
 }
 
 /** Nothing is desired of it any more. */

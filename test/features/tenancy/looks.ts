@@ -17,7 +17,7 @@ import {
   subscriptionOf,
   usage,
 } from './shown.ts'
-import { type Caller, type Deployment, HANDS, monthsOf, TENANTS, type Thing, type World } from './world.ts'
+import { type Caller, type Deployment, monthsOf, TENANTS, type Thing, type World } from './world.ts'
 
 export interface Shown extends Answer {
   data?: unknown
@@ -188,7 +188,7 @@ export function looksAt(world: World): Look[] {
       // Who had it once goes on seeing what happened then.
       whenChanged(`${path}/events${LIMIT}`, INVENTORY, caller => {
         const events = eventsFor(world, caller, thing)
-        return isVisible(caller) || (HANDS && events.length > 0) ? events : undefined
+        return isVisible(caller) || events.length > 0 ? events : undefined
       }),
     ]
   }

@@ -1,7 +1,5 @@
 // A command carried out by the service: at the provider, by a job, or as a request of its caller.
-import type { Command } from './commands.ts'
-import type { Reply, Service } from './service.ts'
-import { descriptionOf } from './shown.ts'
+
 import {
   assignment,
   HOLD_REASON,
@@ -13,7 +11,10 @@ import {
   planOf,
   specOf,
   wordsOf,
-} from './step.ts'
+} from './choices.ts'
+import type { Command } from './commands.ts'
+import type { Reply, Service } from './service.ts'
+import { descriptionOf } from './shown.ts'
 import { GRANTS, iso, PROJECTS, ROLES, TENANTS, type Thing, type World } from './world.ts'
 
 const HOUR = 3_600_000

@@ -4,12 +4,13 @@
 // is asked for after the last step, when everything is. A history is as likely to end at one step as at another.
 import fc from 'fast-check'
 import type { Engine } from '../../../src/kernel/db/engine.ts'
+import { makesSense, nth } from './choices.ts'
 import { type Command, history, inWords, PRELUDE } from './commands.ts'
 import { expected, readable, same, summary } from './compare.ts'
 import { isList, type Look, looksAt, type Shown } from './looks.ts'
 import { perform } from './perform.ts'
 import { openService, type Service } from './service.ts'
-import { makesSense, nth, step } from './step.ts'
+import { step } from './step.ts'
 import { firstWorld, type World } from './world.ts'
 
 export interface Figures {

@@ -20,9 +20,9 @@ import { createProvider, oneProvider } from '../../../src/integrations/digitaloc
 import type { Engine } from '../../../src/kernel/db/engine.ts'
 import { newId } from '../../../src/kernel/ids.ts'
 import { SECRET, type TokenMaker, tokenMaker } from '../../support/tokens.ts'
+import { PLANS } from './choices.ts'
 import { type Account, createAccount, type Kind } from './provider.ts'
 import { priceOf } from './shown.ts'
-import { PLANS } from './step.ts'
 import { CAST, type Caller, PLATFORM, PROJECTS, ROLES, START } from './world.ts'
 
 export interface Reply {

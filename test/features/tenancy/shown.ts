@@ -1,12 +1,12 @@
 // Rows as a caller is shown them, once ids are symbols (compare.ts).
+
+import { PLANS } from './choices.ts'
 import { isTaxed, minorOf, sumOf, usedSeconds } from './lines.ts'
 import { seesAll } from './rules.ts'
-import { PLANS } from './step.ts'
 import {
   type Caller,
   type Deployment,
   type Drift,
-  HANDS,
   iso,
   type Line,
   type Month,
@@ -136,7 +136,7 @@ export function resourceRow({ id, kind, provider_id, row }: Thing) {
 
 /** A tenant is shown its own times; of what was before it came, nothing. */
 export function eventsFor(world: World, caller: Caller, { id, events }: Thing) {
-  const all = !HANDS || seesAll(world, caller)
+  const all = seesAll(world, caller)
   return events
     .filter(({ owner }) => all || owner === caller.tenant)
     .map(({ kind, changes, actor, created_at, arrival }: ResourceEvent) => ({
@@ -157,7 +157,7 @@ const withoutBefore = (changes: NonNullable<ResourceEvent['changes']>) =>
 
 /** A tenant is shown what was said and found while it had the resource. */
 export const isOwnTime = (world: World, caller: Caller, owner: string | null): boolean =>
-  !HANDS || seesAll(world, caller) || owner === caller.tenant
+  seesAll(world, caller) || owner === caller.tenant
 
 export const desiredState = (world: World, caller: Caller, { desired }: Thing) =>
   desired && isOwnTime(world, caller, desired.owner)

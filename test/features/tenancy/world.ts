@@ -13,9 +13,6 @@ export interface Caller {
   via: 'token' | 'key'
 }
 
-/** SWITCH: main does not yet hide what was before a resource changed hands. */
-export const HANDS = process.env.HANDS === '1'
-
 /** Whoever holds a role that is registered may do what it permits; `member` is not registered and permits all. */
 export const CAST: readonly Caller[] = [
   { name: 'admin', sub: 'ada', tenant: null, role: 'platform_admin', via: 'token' },
