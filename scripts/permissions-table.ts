@@ -14,7 +14,7 @@ const END = '<!-- end -->'
 /** What no operation alone needs, but a rule does. */
 const RULES = {
   'deployments:operate':
-    'moves into and out of `past_due` and `suspended`; `billing_action_suspended`; `trial_ends_at`',
+    '`POST /deployments/:id/transition`, also into and out of `past_due` and `suspended`; with `deployments:write` also `billing_action_suspended` and `trial_ends_at`',
 }
 
 const BY_ROLE: Record<string, string> = { tenants: 'tenants and operators', operators: 'operators' }

@@ -36,7 +36,7 @@ const MERGE = `
       attrs = r.attrs || m.attrs, fingerprint = m.fingerprint, last_seen_at = $1::timestamptz, stale_strike_count = 0,
       deleted_at = null
     from met m where r.id = m.id and (m.old_fingerprint <> m.fingerprint or m.deleted_at is not null)
-    returning r.id, case when m.deleted_at is null then 'updated' else 'restored' end as event,
+    returning r.id, r.tenant_id, case when m.deleted_at is null then 'updated' else 'restored' end as event,
       jsonb_strip_nulls(jsonb_build_object(
         'name', case when m.old_name <> m.name then jsonb_build_object('before', m.old_name, 'after', m.name) end,
         'region', case when m.old_region is distinct from m.region then jsonb_build_object('before', m.old_region, 'after', m.region) end,
@@ -54,19 +54,19 @@ const MERGE = `
     left join cloud_project_members h on h.provider = 'digitalocean' and h.kind = 'droplet' and h.provider_id = m.provider_id
     left join cloud_projects p on p.id = h.project_id
     where m.id is null
-    returning id
+    returning id, tenant_id
   ), struck as (
     update cloud_resources r set stale_strike_count = stale_strike_count + 1,
       deleted_at = case when stale_strike_count + 1 >= 3 then $1::timestamptz end
     where provider = 'digitalocean' and kind = 'droplet' and deleted_at is null
       and not exists (select from staged s where s.provider_id = r.provider_id)
-    returning id, deleted_at
+    returning id, tenant_id, deleted_at
   )
-  insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
-  select uuid_v7(), id, event, changes, $2::text, $1::timestamptz from (
-    select id, event, changes from changed
-    union all select id, 'discovered', null from inserted
-    union all select id, 'deleted', null from struck where deleted_at is not null
+  insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
+  select uuid_v7(), id, tenant_id, event, changes, $2::text, $1::timestamptz from (
+    select id, tenant_id, event, changes from changed
+    union all select id, tenant_id, 'discovered', null from inserted
+    union all select id, tenant_id, 'deleted', null from struck where deleted_at is not null
   ) e`
 
 const client = new pg.Client({ connectionString: process.env.DATABASE_URL })

@@ -1,5 +1,6 @@
 // No worker runs here: what was asked for stays queued, and what may not go beside it is refused.
 import { haveInvoice } from '../../test/support/invoices.ts'
+import { see } from '../../test/support/sweep.ts'
 import type { Teller } from './recorder.ts'
 
 const droplet = { size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' }
@@ -20,6 +21,9 @@ export async function wait(told: Teller): Promise<void> {
   const shop = await deployment('shop')
   await call('POST', `${shop}/provision`, { body: droplet })
   await tell('provisioning_under_way', 'POST', `${shop}/deprovision`, { body: {} })
+  const wiki = await deployment('wiki')
+  await see(told, 'droplet', [{ provider_id: '1', tags: [`deployment:${wiki.split('/').at(-1)}`] }])
+  await tell('tag_on_other_resources', 'POST', `${wiki}/deprovision`, { body: {} })
   const blog = await deployment('blog')
   await call('POST', `${blog}/deprovision`)
   await tell('deprovisioning_under_way', 'POST', `${blog}/provision`, { body: droplet })

@@ -256,6 +256,20 @@ test('a token that says not when it was issued tells keys nothing, and neither d
   assert.deepEqual([await use(newer), await use(api_key)], [403, 403])
 })
 
+test('a platform_admin’s key for another tenant is suspended and revoked with its owner, at home too', async t => {
+  const bundle = await setup(t)
+  const { call, tokens } = bundle
+  const token = await tokens.admin({ sub: 'eve', tenant_id: 'globex' })
+  const { api_key } = await make(bundle, 'eve', token, { tenant_id: 'acme' })
+  const status = async () => (await call('GET', '/api/v1/session', { token: api_key })).status
+  const user = { id: 'eve', tenant_id: 'globex', status: 'suspended' }
+  assert.equal(await status(), 200)
+  await call('POST', '/api/v1/admin/users', { body: user })
+  assert.equal(await status(), 403)
+  await call('DELETE', '/api/v1/admin/users/eve')
+  assert.equal(await status(), 401)
+})
+
 test('a key of the version before is its user’s too', async t => {
   const bundle = await setup(t)
   const { call, clock, ctx, tokens } = bundle

@@ -161,16 +161,18 @@ test('every move is answered for every kind of caller as the table says, and all
     call('POST', '/api/v1/admin/roles', { body: { name, permissions } })
   await role('desk', '*:read', '*:write')
   await role('chief', '*:read', '*:write', 'deployments:operate')
+  await role('mover', 'deployments:read', 'deployments:operate')
   const callers = {
     member: await tokens.tenant('acme'),
     // A tenant's own role operates nothing, whatever it is called.
     namesake: await tokens.tenant('acme', { role: 'chief' }),
     desk: await tokens.tenant('platform', { role: 'desk' }),
     chief: await tokens.tenant('platform', { role: 'chief' }),
+    mover: await tokens.tenant('platform', { role: 'mover' }),
     admin: await tokens.admin(),
   }
   for (const [kind, token] of Object.entries(callers)) {
-    const letters = kind === 'chief' || kind === 'admin' ? 'to' : 't'
+    const letters = ['chief', 'mover', 'admin'].includes(kind) ? 'to' : 't'
     for (const from of STATES) {
       const line = MOVES[from].split(/ +/)
       const allowed = STATES.filter((_, i) => letters.includes(line[i]!))

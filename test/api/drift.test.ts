@@ -163,6 +163,22 @@ test('an operator adopts a resource: the same spec again bumps nothing, and boun
     const refused = await bundle.call('PUT', path, { body })
     assert.equal(refused.status, 422, JSON.stringify(body).slice(0, 80))
   }
+  const spec = {
+    first_seen_at: 'x',
+    last_seen_at: 'x',
+    stale_strike_count: 0,
+    deleted_at: null,
+    id,
+    provider_id: '1',
+    attrs: { vcpus: 1 },
+    'attrs.vcpus': 1,
+  }
+  const refused = await bundle.call('PUT', path, { body: { spec: { ...spec, name: 'x', tenant_id: null } } })
+  assert.deepEqual(
+    [refused.status, refused.body.errors.map(({ pointer }: { pointer: string }) => pointer)],
+    [422, Object.keys(spec).map(field => `/spec/${field}`)],
+    'what can never be otherwise, or is no field, is named',
+  )
   assert.equal(
     (await bundle.call('PUT', `${inventory}/${newId()}/desired-state`, { body: { spec: {} } })).status,
     404,

@@ -174,13 +174,12 @@ test('in production without JWT_SECRET no token of a secret is good, the empty o
   )
 })
 
-test('a new key is fetched when a token names it, and however many names are made up, once in 30 seconds', async t => {
+test('a new key is fetched when a token names it, and however many names are made up, five times in a minute', async t => {
   const { issuer, key, get, claims, clock } = await served(t)
   assert.equal((await get(await key.sign(claims()))).status, 200)
   assert.equal(issuer.asked(), 1)
   const second = await signingKey('second')
   issuer.serve(key, second)
-  clock.advance(30_000)
   assert.equal((await get(await second.sign(claims()))).status, 200)
   assert.equal(issuer.asked(), 2)
   const flood = async () => {
@@ -190,11 +189,11 @@ test('a new key is fetched when a token names it, and however many names are mad
     const answers = await Promise.all(tokens.map(get))
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [401])
   }
+  for (let round = 0; round < 4; round++) await flood()
+  assert.equal(issuer.asked(), 5)
+  clock.advance(MINUTE)
   await flood()
-  assert.equal(issuer.asked(), 2)
-  clock.advance(30_000)
-  await flood()
-  assert.equal(issuer.asked(), 3)
+  assert.ok(issuer.asked() > 5)
   assert.equal((await get(await key.sign(claims({ sub: 'bob' })))).status, 200)
 })
 
@@ -220,7 +219,7 @@ test('a key that is taken away opens nothing after ten minutes, remembered token
   clock.advance(1)
   await refused(get, 'remembered', token)
   assert.equal((await call('GET', guarded, { token: null, headers: { cookie } })).status, 401)
-  assert.equal(issuer.asked(), 2)
+  assert.ok(issuer.asked() <= 5, `${issuer.asked()} requests`)
 })
 
 test('keys are renewed beside the requests from five minutes on, and a key that stays goes on', async t => {

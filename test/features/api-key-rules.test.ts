@@ -167,10 +167,12 @@ test('a key is its user’s at home, and knows the token that it was made with; 
 test('a key acts with what it was given beside what its owner has; when that is no platform_admin any more, as its owner', () => {
   const given = { tenant_id: 't2', roles: ['platform_admin'], owner_tenant: 'platform' }
   const asAdmin = { tenantId: 't2', roles: ['platform_admin'], platformAdmin: true }
-  assert.deepEqual(actsAs({ ...given, owner_roles: null }), asAdmin)
+  const unknown = { ownerRoles: undefined, ownerTenant: undefined }
+  assert.deepEqual(actsAs({ ...given, owner_roles: null, owner_tenant: null }), { ...asAdmin, ...unknown })
   assert.deepEqual(actsAs({ ...given, owner_roles: ['x', 'platform_admin'] }), {
     ...asAdmin,
     ownerRoles: ['x', 'platform_admin'],
+    ownerTenant: 'platform',
   })
   assert.deepEqual(actsAs({ ...given, owner_roles: ['viewer'] }), {
     tenantId: 'platform',
@@ -184,6 +186,7 @@ test('a key acts with what it was given beside what its owner has; when that is 
       roles: ['a', 'b'],
       platformAdmin: false,
       ownerRoles: owner_roles,
+      ownerTenant: 't1',
     })
 })
 

@@ -80,7 +80,15 @@ test('for any values: as loose as can be written is the same, the order of the t
 test('a spec has its bounds: deep or large ones are named, and any name is good for a field', () => {
   const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)])
   assert.deepEqual(specErrors(parsed('{"__proto__": 1, "a/b~c": 2, "": null}')), [])
-  assert.deepEqual(specErrors({ fine: nested(8) }), [])
+  assert.deepEqual(specErrors({ fine: nested(8), attr: 1, attrsx: 1, provider: 1, ids: 1 }), [])
+  assert.deepEqual(specErrors({ id: nested(9), 'attrs.a/b': 1, last_seen_at: null }), [
+    { pointer: '/spec/id', message: 'names the resource, and never changes' },
+    {
+      pointer: '/spec/attrs.a~1b',
+      message: 'is spelt without `attrs`: an attribute is a field of the spec by its own name',
+    },
+    { pointer: '/spec/last_seen_at', message: 'says what the mirror has seen, not how the resource is' },
+  ])
   assert.deepEqual(
     specErrors({ 'a/b~c': nested(9), fine: 1 }).map(({ pointer }) => pointer),
     ['/spec/a~1b~0c'],

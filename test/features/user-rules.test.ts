@@ -136,13 +136,10 @@ test('a caller’s permissions are those that it has use of', () => {
     permissionsOf(rights('platform_admin')),
     inOrder([...TENANT_PERMISSIONS, ...OPERATOR_PERMISSIONS]),
   )
-  const limits = ['billing:read', 'deployments:operate', 'deployments:read']
+  const limits = ['deployments:operate', 'deployments:read', 'drift:read']
   assert.deepEqual(permissionsOf(rights('member', limits)), ['deployments:read'])
   assert.deepEqual(permissionsOf(rights('operator', limits)), limits)
-  assert.deepEqual(permissionsOf(rights('operator', limits, ['*:read'])), [
-    'billing:read',
-    'deployments:read',
-  ])
+  assert.deepEqual(permissionsOf(rights('operator', limits, ['*:read'])), ['deployments:read', 'drift:read'])
 })
 
 test('the permissions are those that tenants and operators have use of, and read and write of all', () => {
@@ -241,6 +238,8 @@ test('a user is of its token’s tenant; a platform_admin is of the platform’s
   assert.deepEqual(tenantsOf(user, 'platform'), ['acme'])
   assert.deepEqual(tenantsOf(admin, 'platform'), ['acme', 'platform'])
   assert.deepEqual(tenantsOf(bare, 'platform'), ['platform'])
+  assert.deepEqual(tenantsOf({ ...admin, ownerTenant: 'globex' }, 'platform'), ['acme', 'globex', 'platform'])
+  assert.deepEqual(tenantsOf({ ...user, ownerTenant: 'acme' }, 'platform'), ['acme'])
   assert.deepEqual(tenantsOf(caller('platform', 'ada', 'platform_admin'), 'platform'), ['platform'])
   const self = (user_id: string, tenant_id: string) => isSelf(admin, { user_id, tenant_id }, 'platform')
   assert.deepEqual(

@@ -110,7 +110,11 @@ test('who hears of one tenant is told neither what was before a resource came no
   const resource = (kind: string, changes: object | null) =>
     JSON.stringify({ tenant_id: 'acme', resource: { id: '1' }, event: { kind, changes } })
   const change = { before: 'theirs', after: 'ours' }
-  const came = resource('updated', { tenant_id: change, name: change })
+  const came = resource('updated', {
+    tenant_id: change,
+    name: change,
+    deployment_id: { before: 'theirs', after: null },
+  })
   const told = { before: null, after: 'ours' }
   assert.equal(
     dataFor('acme', 'resource.updated', came),

@@ -64,7 +64,7 @@ test('a field is looked for among the resource’s own, then in its attributes, 
       '{"kind": "not this one", "vcpus": 2, "locked": false, "image": {"id": 1, "slug": "ubuntu"}, "features": ["x", "y"], "__proto__": {"a": 1}}',
     ),
   })
-  const met = `"name": "web", "kind": "droplet", "provider_id": 7, "region": "nyc3", "status": "active",
+  const met = `"name": "web", "kind": "droplet", "provider": "digitalocean", "region": "nyc3", "status": "active",
     "tags": ["a", "b", "a"], "tenant_id": null, "vcpus": "2", "locked": "false", "image": {"slug": "ubuntu", "id": "1"},
     "features": ["y", "x"], "nowhere": null, "__proto__": {"a": "1"}, "constructor": null, "toString": null`
   await desire(bundle, id, {}, `{"spec": {${met}}}`)
@@ -280,6 +280,28 @@ test('the task drift_detection sweeps, hourly at minute 20, and may run while a 
   })
   assert.deepEqual(fieldsOf(await drifts(bundle)), ['name'])
   assert.match(bundle.logged(), /"open":1,"told":1,"ignored":0,"stale":0.*drift swept/)
+})
+
+test('fields that a spec of before may name and none may now are compared with nothing, and their drift ends', async t => {
+  const bundle = await setup(t)
+  const { db } = bundle.ctx
+  const id = await droplet(bundle, { provider_id: '1', name: 'web', attrs: { vcpus: 1 } })
+  await desire(bundle, id, { name: 'db' })
+  const old = {
+    attrs: { vcpus: 1 },
+    'attrs.vcpus': 1,
+    stale_strike_count: 0,
+    first_seen_at: 'x',
+    last_seen_at: 'x',
+  }
+  await sql`update cloud_provisioned set spec = spec || ${JSON.stringify(old)}::jsonb`.execute(db)
+  for (const field of Object.keys(old))
+    await sql`
+      insert into cloud_drift (id, resource_id, kind, field, desired, actual, status, detected_at, last_detected_at)
+      values (uuid_v7(), ${id}, 'droplet', ${field}, '0', 'null', 'open', now(), now())`.execute(db)
+  assert.deepEqual(await sweepDrift(bundle), { open: 1, told: 1, ignored: 0, stale: 5 })
+  await droplet(bundle, { provider_id: '1', name: 'db', attrs: { vcpus: 1 } })
+  assert.deepEqual(await sweepDrift(bundle), { open: 0, told: 0, ignored: 0, stale: 1 })
 })
 
 test('what is looked for among a resource’s columns is never checked as an attribute', async t => {

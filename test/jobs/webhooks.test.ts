@@ -481,9 +481,8 @@ test('a tenant’s webhook is told of its own times alone: no other’s, no invo
   for (const { text } of sentTo('acme')) assert.doesNotMatch(text, /globex/)
   const saga = sentTo('globex').find(({ body }) => body.type === 'saga.rolled_back')!.body.data.saga
   assert.deepEqual(saga.error, { ...bad.error, reason: 'The operator of the platform can see why.' })
-  const full = it.received.filter(({ url }) => !url.includes('?'))
-  assert.ok(full.some(({ body }) => body.data.event?.changes?.tenant_id?.before === 'acme'))
-  assert.ok(full.some(({ text }) => text.includes('4711')))
+  const platforms = it.received.filter(({ url }) => !url.includes('?'))
+  assert.ok(platforms.some(({ text }) => text.includes('4711')))
 
   // The log of deliveries shows what was sent, and a replay sends it once more.
   const at = `/api/v1/webhooks/${globex}/deliveries`

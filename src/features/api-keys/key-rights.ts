@@ -58,20 +58,20 @@ export function actsAs({
   roles,
   owner_tenant,
   owner_roles,
-}: Rights & Pick<Owner, 'owner_tenant' | 'owner_roles'>): Pick<
-  Identity,
-  'tenantId' | 'roles' | 'platformAdmin' | 'ownerRoles'
-> {
-  const isAdmins = roles.includes(PLATFORM_ADMIN)
-  if (isAdmins && owner_roles !== null && !owner_roles.includes(PLATFORM_ADMIN))
+}: Rights & Omit<Owner, 'owner_token_at'>): Acting {
+  const platformAdmin = roles.includes(PLATFORM_ADMIN)
+  if (platformAdmin && owner_roles !== null && !owner_roles.includes(PLATFORM_ADMIN))
     return { tenantId: owner_tenant, roles: owner_roles, platformAdmin: false }
   return {
     tenantId: tenant_id,
     roles,
-    platformAdmin: isAdmins,
-    ...(owner_roles && { ownerRoles: owner_roles }),
+    platformAdmin,
+    ownerRoles: owner_roles ?? undefined,
+    ownerTenant: owner_tenant ?? undefined,
   }
 }
+
+type Acting = Pick<Identity, 'tenantId' | 'roles' | 'platformAdmin' | 'ownerRoles' | 'ownerTenant'>
 
 /** A platform_admin may name any tenant, others only their own. */
 export const mayActIn = (caller: Caller, tenantId: string): boolean =>

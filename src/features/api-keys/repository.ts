@@ -127,7 +127,7 @@ export async function revokeKeysOf(
   { userId, tenantId, platform }: KeyOwner,
   { at, by, reason }: { at: string; by: string; reason: string },
 ): Promise<void> {
-  const ours = sql<boolean>`(tenant_id = ${tenantId} or (${platform} and 'platform_admin' = any (roles)))`
+  const ours = sql<boolean>`(tenant_id = ${tenantId} or owner_tenant = ${tenantId} or (${platform} and 'platform_admin' = any (roles)))`
   await tx
     .updateTable('api_keys')
     .set({ revoked_at: at, revoked_by: by, revoked_reason: reason })
@@ -154,7 +154,7 @@ const ofOwner = ({
     else tenant_id = ${tenantId} or (${tenantId} = ${platformTenantId} and '${PLATFORM_ADMIN}' = any (roles)) end`
 
 /** A part of a statement: the newest token that all living keys of its owner know of; null: there are no such keys. */
-export const TOLD_UP_TO = ({ now, ...owner }: TokenOwner & { now: string }): string =>
+export const toldUpTo = ({ now, ...owner }: TokenOwner & { now: string }): string =>
   `select min(coalesce(owner_token_at, 'epoch')) from api_keys
   where ${ofOwner(owner)} and (expires_at is null or expires_at > ${now})`
 

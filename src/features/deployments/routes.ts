@@ -9,7 +9,7 @@ import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { ChangePlanVersionBody, PlanChange, SubscribeBody, Subscription } from '../subscriptions/index.ts'
 import { createDeployment } from './create-deployment.ts'
-import { allowedTransitions } from './lifecycle.ts'
+import { allowedTransitions, OPERATE } from './lifecycle.ts'
 import { isInScope, listDeployments, listEvents, showDeployment } from './repository.ts'
 import {
   CreateDeploymentBody,
@@ -161,6 +161,7 @@ export function deploymentRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       {
         config: {
           ...config,
+          permissionInstead: OPERATE,
           problems: {
             403: { operator_only: 'The move is for operators; `allowed_transitions` names yours.' },
             409: {

@@ -13,7 +13,7 @@ export function adoptResource(
   spec: Spec,
 ): Promise<{ spec: Spec; spec_version: number; saga_id: string | null }> {
   const errors = specErrors(spec)
-  if (errors.length > 0) throw invalid('The spec is too large.', errors)
+  if (errors.length > 0) throw invalid('The spec is not acceptable.', errors)
   return transaction(db, async tx => {
     const resource = await lockResource(tx, resourceId)
     if (!resource) throw notFound()

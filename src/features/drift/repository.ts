@@ -16,12 +16,12 @@ const rowJson = (ignored: boolean) => `json_build_object(
 const DRIFT_JSON = rowJson(false)
 const IGNORED_JSON = rowJson(true)
 
-/** What the inventory shows of a resource `r` beside what it knows itself: member → SQL. */
+/** What the inventory shows of a resource `r` beside what it knows itself: member → SQL. To a tenant only its own. */
 export const resourceMembers = {
   desired_state: `(select json_build_object('spec', p.spec, 'spec_version', p.spec_version, 'saga_id', p.saga_id)
-    from cloud_provisioned p where p.resource_id = r.id)`,
+    from cloud_provisioned p where p.resource_id = r.id and ($2::text is null or p.tenant_id = $2))`,
   drift: `(select coalesce(json_agg(${DRIFT_JSON} order by d.field), '[]')
-    from cloud_drift d where d.resource_id = r.id and d.status = 'open')`,
+    from cloud_drift d where d.resource_id = r.id and d.status = 'open' and ($2::text is null or d.tenant_id = $2))`,
 }
 
 export interface DriftFilter {
@@ -123,13 +123,13 @@ export async function adoptLiveValue(
 ): Promise<{ json: string; spec_version: number } | undefined> {
   const { rows } = await sql<{ json: string; spec_version: number }>`
     with live as (
-      select d.id, d.resource_id, d.field, coalesce(${sql.raw(liveValue('d.field'))}, 'null') as value
+      select d.id, d.resource_id, d.field, r.tenant_id, coalesce(${sql.raw(liveValue('d.field'))}, 'null') as value
       from cloud_drift d join cloud_resources r on r.id = d.resource_id
       where d.id = ${id} and d.status = 'open'
     ), adopted as (
       update cloud_provisioned p set spec = p.spec || jsonb_build_object(l.field, l.value),
         spec_version = p.spec_version + 1, updated_at = ${at}
-      from live l where p.resource_id = l.resource_id
+      from live l where p.resource_id = l.resource_id and p.tenant_id is not distinct from l.tenant_id
       returning p.spec_version
     ), accepted as (
       update cloud_drift d set status = 'accepted', actual = l.value, resolved_at = ${at}, resolved_by = ${actor}

@@ -3,7 +3,7 @@
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { DriftSeen } from '../inventory/index.ts'
-import { liveValue } from './live-value.ts'
+import { isComparable, liveValue } from './live-value.ts'
 
 const ROWS_A_WINDOW = 50_000
 
@@ -26,6 +26,9 @@ export interface Suspect {
   /** It has open or ignored drift, which has to be bumped or closed. */
   standing: boolean
 }
+
+/** What was desired in other hands rests until it is said again, or the resource comes back. */
+const IN_FORCE = sql`p.tenant_id is not distinct from r.tenant_id`
 
 /**
  * Resources that may differ from what is desired, or did. Never too few; too many only where the loose comparison
@@ -50,8 +53,9 @@ export async function suspectsOf(tx: Executor, { from, to }: Window): Promise<Su
           or r.tags <> p.tags then p.spec
         else p.singles
       end) f
-      where ${inWindow('p.resource_id')}
-        and (r.deleted_at is not null or ${sql.raw(liveValue('f.key'))} is distinct from f.value)
+      where ${inWindow('p.resource_id')} and ${IN_FORCE}
+        and (r.deleted_at is not null
+          or (${sql.raw(isComparable('f.key'))} and ${sql.raw(liveValue('f.key'))} is distinct from f.value))
       union all
       select resource_id, true from cloud_drift where status = 'open' and ${inWindow('resource_id')}
       union all
@@ -70,14 +74,17 @@ export interface Difference extends DriftSeen {
 export async function differencesOf(executor: Executor, resourceIds: string[]): Promise<Difference[]> {
   const live = sql.raw(liveValue('f.key'))
   const { rows } = await sql<Difference>`
-    select p.resource_id, r.kind, f.key as field, f.value::text as desired, coalesce(${live}, 'null')::text as actual,
+    select p.resource_id, p.tenant_id, r.kind, f.key as field, f.value::text as desired, coalesce(${live}, 'null')::text as actual,
       false as gone
     from cloud_provisioned p join cloud_resources r on r.id = p.resource_id cross join lateral jsonb_each(p.spec) f
-    where p.resource_id = any(${resourceIds}::uuid[]) and r.deleted_at is null and ${live} is distinct from f.value
+    where p.resource_id = any(${resourceIds}::uuid[]) and ${IN_FORCE} and r.deleted_at is null
+      and ${sql.raw(isComparable('f.key'))} and ${live} is distinct from f.value
     union all
-    select p.resource_id, r.kind, 'deleted_at', 'null', to_jsonb(iso8601(r.deleted_at))::text, true
+    select p.resource_id, p.tenant_id, r.kind, 'deleted_at', 'null', to_jsonb(iso8601(r.deleted_at))::text, true
     from cloud_provisioned p join cloud_resources r on r.id = p.resource_id
-    where p.resource_id = any(${resourceIds}::uuid[]) and r.deleted_at is not null`.execute(executor)
+    where p.resource_id = any(${resourceIds}::uuid[]) and ${IN_FORCE} and r.deleted_at is not null`.execute(
+    executor,
+  )
   return rows
 }
 
@@ -111,11 +118,11 @@ export async function recordMismatches(
 ): Promise<Recorded> {
   const { rows } = await sql<Recorded>`
     with seen as (
-      select s.resource_id, s.kind, s.field, s.desired::jsonb, s.actual::jsonb, i.id as rule_id from unnest(
-        ${found.map(row => row.resource_id)}::uuid[], ${found.map(row => row.kind)}::text[],
-        ${found.map(row => row.field)}::text[], ${found.map(row => row.desired)}::text[],
+      select s.resource_id, s.tenant_id, s.kind, s.field, s.desired::jsonb, s.actual::jsonb, i.id as rule_id from unnest(
+        ${found.map(row => row.resource_id)}::uuid[], ${found.map(row => row.tenant_id)}::text[],
+        ${found.map(row => row.kind)}::text[], ${found.map(row => row.field)}::text[], ${found.map(row => row.desired)}::text[],
         ${found.map(row => row.actual)}::text[], ${found.map(row => row.gone)}::boolean[]
-      ) as s (resource_id, kind, field, desired, actual, gone)
+      ) as s (resource_id, tenant_id, kind, field, desired, actual, gone)
       left join lateral (
         select r.id from drift_ignore_rules r
         where not s.gone and (r.expires_at is null or r.expires_at > ${at}::timestamptz)
@@ -128,8 +135,8 @@ export async function recordMismatches(
     ), current as (
       select s.*, k.id, k.actual as before from seen s left join known k using (resource_id, field) where s.rule_id is null
     ), opened as (
-      insert into cloud_drift (id, resource_id, kind, field, desired, actual, status, detected_at, last_detected_at)
-      select uuid_v7(), resource_id, kind, field, desired, actual, 'open', ${at}, ${at} from current where id is null
+      insert into cloud_drift (id, resource_id, tenant_id, kind, field, desired, actual, status, detected_at, last_detected_at)
+      select uuid_v7(), resource_id, tenant_id, kind, field, desired, actual, 'open', ${at}, ${at} from current where id is null
       order by resource_id, field
       on conflict (resource_id, field) where status = 'open' do update set
         desired = excluded.desired, actual = excluded.actual, last_detected_at = excluded.last_detected_at
@@ -154,7 +161,7 @@ export async function recordMismatches(
         select from seen s where s.rule_id is not null and s.resource_id = g.resource_id and s.field = g.field)
     )
     select
-      (select coalesce(json_agg(json_build_object('resource_id', resource_id, 'field', field,
+      (select coalesce(json_agg(json_build_object('resource_id', resource_id, 'tenant_id', tenant_id, 'field', field,
           'desired', desired::text, 'actual', actual::text) order by resource_id, field), '[]')
         from current where before is distinct from actual) as told,
       (select count(*) from current)::int as open, (select count(*) from ignored)::int as ignored,

@@ -8,6 +8,8 @@ type Generated<T> = ColumnType<T, never, never>
 
 export interface CloudProvisionedRow {
   resource_id: string
+  /** Whose the resource was when it was said. In other hands it rests: it is compared with nothing. */
+  tenant_id: string | null
   /** Field → desired value. */
   spec: Record<string, unknown>
   spec_version: number
@@ -23,6 +25,8 @@ export interface CloudProvisionedRow {
 export interface CloudDriftRow {
   id: string
   resource_id: string
+  /** Whose the resource was when it opened. */
+  tenant_id: string | null
   kind: string
   field: string
   desired: unknown

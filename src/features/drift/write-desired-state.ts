@@ -12,25 +12,31 @@ export interface DesiredState {
   sagaId: string | null
 }
 
-/** The version goes up when the spec changes, and only then. Drift of fields that are no longer desired is over. */
+/**
+ * The version goes up when the spec changes, and only then. Drift of fields that are no longer desired is over, and so is
+ * what opened while the resource was another tenant's.
+ */
 export async function writeDesiredState(
   tx: Executor,
   at: string,
   { resourceId, spec, sagaId }: DesiredState,
 ): Promise<{ spec_version: number; saga_id: string | null }> {
-  if (!(await lockResource(tx, resourceId))) throw notFound()
+  const resource = await lockResource(tx, resourceId)
+  if (!resource) throw notFound()
+  const { tenant_id } = resource
   const wanted = JSON.stringify(spec)
   const { rows } = await sql<{ spec_version: number; saga_id: string | null }>`
-    insert into cloud_provisioned as p (resource_id, spec, spec_version, saga_id, created_at, updated_at)
-    values (${resourceId}, ${wanted}::jsonb, 1, ${sagaId}, ${at}, ${at})
+    insert into cloud_provisioned as p (resource_id, tenant_id, spec, spec_version, saga_id, created_at, updated_at)
+    values (${resourceId}, ${tenant_id}, ${wanted}::jsonb, 1, ${sagaId}, ${at}, ${at})
     on conflict (resource_id) do update set
-      spec = excluded.spec, saga_id = coalesce(excluded.saga_id, p.saga_id),
+      tenant_id = excluded.tenant_id, spec = excluded.spec, saga_id = coalesce(excluded.saga_id, p.saga_id),
       spec_version = p.spec_version + (p.spec is distinct from excluded.spec)::int,
       updated_at = case when p.spec is distinct from excluded.spec then excluded.updated_at else p.updated_at end
     returning spec_version, saga_id`.execute(tx)
   await sql`
     update cloud_drift set status = 'stale', resolved_at = ${at}
-    where resource_id = ${resourceId} and status = 'open' and not ${wanted}::jsonb ? field`.execute(tx)
+    where resource_id = ${resourceId} and status = 'open'
+      and (not ${wanted}::jsonb ? field or tenant_id is distinct from ${tenant_id})`.execute(tx)
   await sql`
     delete from cloud_drift_ignored where resource_id = ${resourceId} and not ${wanted}::jsonb ? field`.execute(
     tx,
@@ -51,13 +57,14 @@ export async function dropDesiredState(tx: Executor, at: string, resourceId: str
 }
 
 export interface LockedResource {
+  tenant_id: string | null
   deleted_at: string | null
 }
 
 /** Keeps the resource as it is until the transaction ends; undefined when there is none. */
 export async function lockResource(tx: Executor, resourceId: string): Promise<LockedResource | undefined> {
   const { rows } = await sql<LockedResource>`
-    select deleted_at from cloud_resources where id = ${resourceId} for no key update`.execute(tx)
+    select tenant_id, deleted_at from cloud_resources where id = ${resourceId} for no key update`.execute(tx)
   return rows[0]
 }
 

@@ -5,6 +5,8 @@ import type { Executor } from '../../kernel/db/tables.ts'
 /** A field that is not as desired. Both values are JSON texts. */
 export interface DriftSeen {
   resource_id: string
+  /** Whose the resource was when it was seen. */
+  tenant_id: string | null
   field: string
   desired: string
   actual: string
@@ -18,10 +20,11 @@ export async function recordDriftEvents(
 ): Promise<void> {
   if (drift.length === 0) return
   await sql`
-    insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
-    select uuid_v7(), resource_id, 'drift_detected',
+    insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
+    select uuid_v7(), resource_id, tenant_id, 'drift_detected',
       jsonb_build_object(field, jsonb_build_object('before', desired::jsonb, 'after', actual::jsonb)), ${actor}, ${at}
-    from unnest(${drift.map(row => row.resource_id)}::uuid[], ${drift.map(row => row.field)}::text[],
-      ${drift.map(row => row.desired)}::text[], ${drift.map(row => row.actual)}::text[]
-    ) as d (resource_id, field, desired, actual)`.execute(tx)
+    from unnest(${drift.map(row => row.resource_id)}::uuid[], ${drift.map(row => row.tenant_id)}::text[],
+      ${drift.map(row => row.field)}::text[], ${drift.map(row => row.desired)}::text[],
+      ${drift.map(row => row.actual)}::text[]
+    ) as d (resource_id, tenant_id, field, desired, actual)`.execute(tx)
 }

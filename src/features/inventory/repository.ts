@@ -18,21 +18,10 @@ export const RESOURCE_JSON = `json_build_object(
   'attrs', attrs, 'first_seen_at', iso8601(first_seen_at), 'last_seen_at', iso8601(last_seen_at),
   'stale_strike_count', stale_strike_count, 'deleted_at', iso8601(deleted_at))::text`
 
-/** The row as JSON text; undefined when there is none for this caller. */
-export async function findResource(
-  executor: Executor,
-  scope: Scope,
-  id: string,
-): Promise<ResourceJson | undefined> {
-  const text = `select id, ${RESOURCE_JSON} as json from cloud_resources where id = $1::uuid and ($2::text is null or tenant_id = $2)`
-  const rows = await runStatement<ResourceJson>(executor, { name: 'inventory_find', text }, [
-    id,
-    scope.allTenants ? null : scope.tenantId,
-  ])
-  return rows[0]
-}
-
-/** Members of a shown resource that other features bring: name → SQL that gives JSON for cloud_resources `r`. */
+/**
+ * Members of a shown resource that other features bring: name → SQL that gives JSON for cloud_resources `r`. `$2` is the
+ * tenant that asks, which is shown nothing of the time before it had the resource; null for whoever sees all.
+ */
 export type ResourceMembers = Record<string, string>
 
 /**
@@ -59,24 +48,39 @@ export async function showResource(
 
 const SHOWN_EVENTS = 50
 
-const LATEST_EVENTS = `select coalesce(json_agg(json_build_object('id', e.id, 'kind', e.kind, 'resource_id', e.resource_id,
-    'changes', e.changes, 'actor', e.actor, 'created_at', iso8601(e.created_at)) order by e.id), '[]')
-  from (select * from cloud_resource_events where resource_id = r.id order by id desc limit ${SHOWN_EVENTS}) e`
+/** A tenant sees the events of its own times, the first of them without what was before. `tenant` is SQL; null: all. */
+const shownChanges = (tenant: string) =>
+  `case when ${tenant} is not null and changes ? 'tenant_id' then changes_for_new_owner(changes) else changes end`
 
-export function listEvents(
+const LATEST_EVENTS = `select coalesce(json_agg(json_build_object('id', e.id, 'kind', e.kind, 'resource_id', e.resource_id,
+    'changes', ${shownChanges('$2::text')}, 'actor', e.actor, 'created_at', iso8601(e.created_at)) order by e.id), '[]')
+  from (select * from cloud_resource_events where resource_id = r.id and ($2::text is null or tenant_id = $2)
+    order by id desc limit ${SHOWN_EVENTS}) e`
+
+type ShownEvent = Omit<CloudResourceEventRow, 'tenant_id'>
+
+/** Newest first. A tenant that had the resource once goes on seeing what it saw then; undefined for who never had it. */
+export async function listEvents(
   executor: Executor,
+  scope: Scope,
   resourceId: string,
   limit: number,
   before: string | null,
-): Promise<CloudResourceEventRow[]> {
-  return executor
-    .selectFrom('cloud_resource_events')
-    .selectAll()
-    .where('resource_id', '=', resourceId)
-    .$if(before !== null, q => q.where('id', '<', before!))
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
+): Promise<ShownEvent[] | undefined> {
+  const tenant = scope.allTenants ? null : scope.tenantId
+  const known = await sql`
+    select 1 from cloud_resources r where id = ${resourceId} and (${tenant}::text is null or tenant_id = ${tenant}
+      or exists (select from cloud_resource_events e where e.tenant_id = ${tenant} and e.resource_id = r.id))`.execute(
+    executor,
+  )
+  if (known.rows.length === 0) return undefined
+  const { rows } = await sql<ShownEvent>`
+    select id, resource_id, kind, ${sql.raw(shownChanges(tenant === null ? 'null' : `''`))} as changes, actor, created_at
+    from cloud_resource_events
+    where resource_id = ${resourceId} ${tenant === null ? sql`` : sql`and tenant_id = ${tenant}`}
+      and (${before}::uuid is null or id < ${before}::uuid)
+    order by id desc limit ${limit}`.execute(executor)
+  return rows
 }
 
 export interface TiedResource {

@@ -8,7 +8,7 @@ import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.
 import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { listResources } from './list-resources.ts'
-import { findResource, freshness, listEvents, type ResourceMembers, showResource } from './repository.ts'
+import { freshness, listEvents, type ResourceMembers, showResource } from './repository.ts'
 import { AsOf, IdParams, InventoryQuery, Resource, ResourceDetail, ResourceEvent } from './schemas.ts'
 
 const config = { guard: 'caller' } as const
@@ -61,7 +61,9 @@ export function inventoryRoutes(kernel: Kernel, members: ResourceMembers): Fasti
           tags,
           operationId: 'getResource',
           summary: 'Show a resource',
-          description: 'With its latest events, desired state and open drift.',
+          description:
+            'With its latest events, desired state and open drift. A tenant that has the resource from another sees ' +
+            'none of these from before; the one that had it gets 404, and still its own part of the events.',
           params: IdParams,
           response: { 200: One(ResourceDetail) },
         },
@@ -81,7 +83,9 @@ export function inventoryRoutes(kernel: Kernel, members: ResourceMembers): Fasti
           tags,
           operationId: 'listResourceEvents',
           summary: 'List a resource’s events',
-          description: 'Newest first.',
+          description:
+            'Newest first. A tenant sees those of the time in which the resource was its own, also when it is no longer; ' +
+            'the event by which it came shows every `before` as null, and nothing that is null since.',
           params: IdParams,
           querystring: Query(PageQuery),
           response: { 200: Many(ResourceEvent) },
@@ -90,9 +94,9 @@ export function inventoryRoutes(kernel: Kernel, members: ResourceMembers): Fasti
       async (request, reply) => {
         const { limit, cursor } = request.query
         const before = events.read(cursor)?.[0] as string | undefined
-        const found = await findResource(db, scopeOf(callerOf(request)), request.params.id)
-        if (!found) throw notFound()
-        const rows = await listEvents(db, found.id, limit + 1, before ?? null)
+        const scope = scopeOf(callerOf(request))
+        const rows = await listEvents(db, scope, request.params.id, limit + 1, before ?? null)
+        if (!rows) throw notFound()
         return withNextLink(
           request,
           reply,

@@ -71,6 +71,8 @@ export interface CloudResourceRow {
 export interface CloudResourceEventRow {
   id: string
   resource_id: string
+  /** Whose the resource was from this event on; null: nobody's, or nobody knows. */
+  tenant_id: string | null
   kind: EventKind
   changes: Changes | null
   actor: string

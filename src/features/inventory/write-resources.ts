@@ -1,5 +1,5 @@
 // The chokepoint: every write of a resource row happens in this file, and each leaves the events it must, in the same
-// statement. Set-based throughout: one statement for a batch, never one a row. What is to be written is decided in
+// statement, each with the tenant whose the resource is from then on. Set-based throughout: one statement for a batch, never one a row. What is to be written is decided in
 // write-seen.ts.
 import { sql } from 'kysely'
 import type { Kind } from '../../integrations/digitalocean/index.ts'
@@ -80,10 +80,10 @@ export async function insertSeen(
       from seen s
       order by s.provider_id
       on conflict (provider, kind, provider_id) do nothing
-      returning id, provider_id
+      returning id, provider_id, tenant_id
     ), logged as (
-      insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
-      select uuid_v7(), id, 'discovered', null, ${actor}, ${at} from inserted
+      insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
+      select uuid_v7(), id, tenant_id, 'discovered', null, ${actor}, ${at} from inserted
     )
     select provider_id from inserted`.execute(tx)
   return rows.map(row => row.provider_id)
@@ -107,8 +107,8 @@ export async function updateSeen(
       from seen s where r.id = s.id
       returning r.id
     )
-    insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
-    select uuid_v7(), s.id, s.event, s.changes, ${actor}, ${at} from seen s join updated u on u.id = s.id`.execute(
+    insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
+    select uuid_v7(), s.id, s.tenant_id, s.event, s.changes, ${actor}, ${at} from seen s join updated u on u.id = s.id`.execute(
     tx,
   )
 }
@@ -138,10 +138,10 @@ export async function recordGone(
       order by provider_id for update
     ), deleted as (
       update cloud_resources r set deleted_at = ${at}, last_look = ${look} from gone where r.id = gone.id
-      returning r.id
+      returning r.id, r.tenant_id
     ), logged as (
-      insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
-      select uuid_v7(), id, 'deleted', null, ${actor}, ${at} from deleted
+      insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
+      select uuid_v7(), id, tenant_id, 'deleted', null, ${actor}, ${at} from deleted
     )
     select id from deleted`.execute(tx)
   return rows.map(row => row.id)
@@ -169,10 +169,10 @@ export async function strikeUnseen(
         deleted_at = case when ${dies} then ${at}::timestamptz end,
         last_look = case when ${dies} then ${look}::bigint else last_look end
       where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null and last_look < ${sweep}
-      returning id, deleted_at
+      returning id, deleted_at, tenant_id
     ), logged as (
-      insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
-      select uuid_v7(), id, 'deleted', null, ${actor}, ${at} from struck where deleted_at is not null
+      insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
+      select uuid_v7(), id, tenant_id, 'deleted', null, ${actor}, ${at} from struck where deleted_at is not null
       returning 1
     )
     select (select count(*) from struck)::int as struck, (select count(*) from logged)::int as deleted`.execute(
@@ -196,10 +196,10 @@ export async function deleteHeld(
       update cloud_resources set deleted_at = ${at}, last_look = ${look}
       where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null
         and stale_strike_count >= ${STRIKES_TO_DELETE}::int and ${unseen}
-      returning id
+      returning id, tenant_id
     ), logged as (
-      insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
-      select uuid_v7(), id, 'deleted', null, ${actor}, ${at} from gone
+      insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
+      select uuid_v7(), id, tenant_id, 'deleted', null, ${actor}, ${at} from gone
       returning 1
     )
     select count(*)::int as deleted from logged`.execute(tx)
@@ -235,8 +235,8 @@ export async function rehome(tx: Executor, at: string, actor: string, projectId?
       from moving m where r.id = m.id
       returning r.id
     ), logged as (
-      insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
-      select uuid_v7(), m.id, 'updated', ${change('project_id')} || ${change('tenant_id')} || ${change('deployment_id')},
+      insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
+      select uuid_v7(), m.id, m.new_tenant_id, 'updated', ${change('project_id')} || ${change('tenant_id')} || ${change('deployment_id')},
         ${actor}, ${at}
       from moving m join moved on moved.id = m.id
       returning 1

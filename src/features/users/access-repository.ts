@@ -3,7 +3,7 @@
 
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import { TOLD_UP_TO } from '../api-keys/index.ts'
+import { toldUpTo } from '../api-keys/index.ts'
 import type { Known } from './access-rule.ts'
 
 export interface Look {
@@ -29,7 +29,7 @@ const ACCESS = {
     exists (select from users where tenant_id = any ($3::text[]) and user_id = $1 and status = 'suspended') as suspended,
     (select r.permissions from users u join roles r on r.name = u.role where u.tenant_id = $2 and u.user_id = $1) as given,
     (select json_object_agg(name, permissions) from roles where name = any ($4::text[])) as registered,
-    (${TOLD_UP_TO({ userId: '$1', tenantId: '$2', platformTenantId: '$5::text', now: '$6::timestamptz' })}) as keys_told_at`,
+    (${toldUpTo({ userId: '$1', tenantId: '$2', platformTenantId: '$5::text', now: '$6::timestamptz' })}) as keys_told_at`,
 }
 
 export async function lookUp(

@@ -59,7 +59,8 @@ export function callerAccess(kernel: UsersKernel): CallerAccess {
 
   return {
     of(caller) {
-      const key = JSON.stringify([caller.tenantId, caller.sub, caller.roles, caller.ownerRoles])
+      const { tenantId, sub, roles, ownerRoles, ownerTenant } = caller
+      const key = JSON.stringify([tenantId, sub, roles, ownerRoles, ownerTenant])
       const now = kernel.clock.now().getTime()
       const known = remembered.get(key)
       // A clock that was set back makes nobody's access last.

@@ -5,9 +5,10 @@ import { homeTenant, type Identity } from '../../kernel/http/caller.ts'
 
 /** Every tenant in which a suspension is the caller's. */
 export function tenantsOf(
-  caller: Pick<Identity, 'tenantId' | 'platformAdmin'>,
+  caller: Pick<Identity, 'tenantId' | 'platformAdmin' | 'ownerTenant'>,
   platformTenantId: string,
 ): string[] {
   const home = homeTenant(caller, platformTenantId)
-  return caller.platformAdmin && home !== platformTenantId ? [home, platformTenantId] : [home]
+  const tenants = [home, caller.ownerTenant ?? home, caller.platformAdmin ? platformTenantId : home]
+  return [...new Set(tenants)]
 }

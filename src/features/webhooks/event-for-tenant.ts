@@ -29,6 +29,10 @@ export function dataFor(hearsOf: string | null, type: string, data: string): str
 const hasChangedHands = (kind: string | undefined, changes: Changes): boolean =>
   kind !== 'drift_detected' && Object.hasOwn(changes, 'tenant_id')
 
-/** What was before is the former tenant's: its id, its project, its deployment, its names. */
+/** What was before is the former tenant's: its id, its project, its deployment, its names, and what has gone with it. */
 const withoutBefore = (changes: Changes): Changes =>
-  Object.fromEntries(Object.entries(changes).map(([field, { after }]) => [field, { before: null, after }]))
+  Object.fromEntries(
+    Object.entries(changes).flatMap(([field, { after }]) =>
+      after === null ? [] : [[field, { before: null, after }]],
+    ),
+  )

@@ -1,10 +1,11 @@
 // The issuer's public keys: kept, renewed, and asked for again when a token names one that is not known. However many
-// tokens come, there is one request at a time, and no next one before a pause; while the issuer does not answer, the keys
+// tokens come, there is one request at a time, and a few in a minute; while the issuer does not answer, the keys
 // that are known go on for an hour.
 import { createLocalJWKSet, errors, type JSONWebKeySet } from 'jose'
 import type { Logger } from 'pino'
 import type { Clock } from '../../kernel/clock.ts'
 import { unauthenticated, unavailable } from '../../kernel/errors.ts'
+import { rateLimiter } from '../../kernel/http/rate-limiter.ts'
 import type { IssuerKeys } from '../../kernel/http/verify-token.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { KeySetSource } from './fetch-key-set.ts'
@@ -23,8 +24,8 @@ const RENEWED_AFTER_MS = 5 * MINUTE
 const TRUSTED_MS = 10 * MINUTE
 /** As long as that when the issuer does not answer. */
 const TRUSTED_IN_OUTAGE_MS = 60 * MINUTE
-/** Tokens that name unknown keys cause no more requests than one in this time. */
-const PAUSE_MS = 30_000
+/** Enough for an issuer that changes its keys; however many unknown keys tokens name, there are no more requests. */
+const REQUESTS_A_MINUTE = 5
 /** After a failure: what `Retry-After` says. */
 const PAUSE_AFTER_FAILURE_MS = 5_000
 /** A failure this long ago says nothing of now. */
@@ -43,6 +44,7 @@ export function createIssuerKeys({ source, clock, log, metrics }: IssuerKeysOpti
   let underWay: Promise<void> | undefined
   let askedAt = Number.NEGATIVE_INFINITY
   let failed = false
+  const requests = rateLimiter(REQUESTS_A_MINUTE, clock)
 
   const now = () => clock.now().getTime()
   // A clock that was set back makes nothing last.
@@ -54,7 +56,8 @@ export function createIssuerKeys({ source, clock, log, metrics }: IssuerKeysOpti
   /** Never rejects; undefined when it is too early to ask again. */
   function renew(): Promise<void> | undefined {
     if (underWay) return underWay
-    if (since(askedAt) < (failed ? PAUSE_AFTER_FAILURE_MS : PAUSE_MS)) return undefined
+    if (failed && since(askedAt) < PAUSE_AFTER_FAILURE_MS) return undefined
+    if (requests.count('').left < 0) return undefined
     askedAt = now()
     underWay = ask().finally(() => {
       underWay = undefined

@@ -65,11 +65,18 @@ export function refuseSuspended({ suspended }: Pick<Access, 'suspended'>): void 
   if (suspended) throw new AppError('forbidden', 'user_suspended', 'This user is suspended.')
 }
 
-export function refuseUnpermitted(caller: Rights, guard: Guard | undefined, needed: string | null): void {
+/** `instead`: what an operator may have in the place of the permission that is needed. */
+export function refuseUnpermitted(
+  caller: Rights,
+  guard: Guard | undefined,
+  needed: string | null,
+  instead?: string,
+): void {
   if (caller.platformAdmin) return
   if (guard === 'platform_admin') throw forbidden('This is for a platform_admin.')
   if (guard === 'operator' && !caller.operator)
     throw forbidden(`This is for operators with ${needed}, and for a platform_admin.`)
+  if (instead !== undefined && mayOperate(caller, instead)) return
   if (needed !== null && !isPermitted(caller, needed))
     throw forbidden(`Your role does not permit this: it lacks ${needed}.`)
 }

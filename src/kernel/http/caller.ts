@@ -21,6 +21,8 @@ export interface Identity {
   issuedAt?: string | undefined
   /** Of a key: the roles of its owner's newest token. The key may no more than they and its own. */
   ownerRoles?: readonly string[] | undefined
+  /** Of a key: the tenant whose user its owner is; a platform_admin's key may act in another. */
+  ownerTenant?: string | undefined
 }
 
 /** The same, and what follows from the roles and users that are known here. */

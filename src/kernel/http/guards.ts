@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     guard?: Guard
     permission?: RoutePermission
+    /** Another that will do, for operators. */
+    permissionInstead?: string
   }
 }
 
@@ -20,7 +22,7 @@ export function installGuards(app: FastifyInstance, door: Door, limits: RateLimi
     if (!route.config?.guard) throw new Error(`${route.method} ${route.url} declares no guard (config.guard)`)
   })
   app.addHook('onRequest', async (request, reply) => {
-    const { guard, permission, url } = request.routeOptions.config
+    const { guard, permission, permissionInstead, url } = request.routeOptions.config
     if (guard === 'public') return limits.admitStranger(request, reply)
     // Who it is is known to the log even if what it may do cannot be found out.
     const caller: Caller = { ...(await limits.admit(request, reply)), operator: false, limits: [] }
@@ -30,6 +32,6 @@ export function installGuards(app: FastifyInstance, door: Door, limits: RateLimi
     if (!caller.platformAdmin && caller.tenantId === null) throw forbidden('The token names no tenant.')
     caller.operator = access.operator
     caller.limits = access.limits
-    refuseUnpermitted(caller, guard, neededFor(guard, permission, request.method, url))
+    refuseUnpermitted(caller, guard, neededFor(guard, permission, request.method, url), permissionInstead)
   })
 }

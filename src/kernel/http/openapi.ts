@@ -80,7 +80,8 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
           'Cloud inventory, deployments, catalog, drift, provisioning and billing, per tenant.\n\n' +
           'Success is `{"data": …}`, a list adds `next_cursor`; errors are `application/problem+json`. ' +
           'Times are UTC, ids are UUIDv7, money is in minor units with an ISO 4217 currency.\n\n' +
-          'A caller whose roles are registered needs the permission that an operation names as `x-permission`. `x-callers` ' +
+          'A caller whose roles are registered needs the permission that an operation names as `x-permission`; an operator may ' +
+          'have `x-permission-instead`. `x-callers` ' +
           'says who may call it: tenants, operators of the platform, or a platform_admin alone.\n\n' +
           'Examples were recorded from a running service that mirrors a simulated provider. Beyond what an operation ' +
           'lists: an unknown path is 404 `not_found`, and what is not HTTP is 400 `malformed_request`, ' +
@@ -134,7 +135,11 @@ const CALLERS = {
 
 /** Who may call an operation, and with which permission. */
 function accessTo({ config, method }: RouteOptions, url: string) {
-  const { guard, permission } = config!
+  const { guard, permission, permissionInstead: instead } = config!
   const needed = neededFor(guard, permission, String(method), url)
-  return { 'x-callers': CALLERS[guard!], ...(needed !== null && { 'x-permission': needed }) }
+  return {
+    'x-callers': CALLERS[guard!],
+    ...(needed !== null && { 'x-permission': needed }),
+    ...(instead && { 'x-permission-instead': instead }),
+  }
 }
