@@ -1,0 +1,206 @@
+// What is asked of the service, and what each caller must be answered: the status, and the data where there is any.
+import { costsBy, sumOf } from './lines.ts'
+import { type Answer, allowedMoves, FORBIDDEN, NOT_FOUND, sees, seesAll, turnedAway } from './rules.ts'
+import {
+  costs,
+  deploymentRow,
+  desiredState,
+  driftRow,
+  eventsFor,
+  isOwnTime,
+  lineRow,
+  marginsByTenant,
+  moves,
+  projectRow,
+  resourceRow,
+  sagaRow,
+  subscriptionOf,
+  usage,
+} from './shown.ts'
+import { type Caller, type Deployment, monthsOf, TENANTS, type Thing, type World } from './world.ts'
+
+export interface Shown extends Answer {
+  data?: unknown
+}
+
+export interface Look {
+  /** With symbols in the place of ids. */
+  path: string
+  /** After every step, after those that change its answer, or only at the end of a history. */
+  asked: 'always' | 'when changed' | 'at the end'
+  shown(caller: Caller): Shown
+}
+
+/** Whether the answer is a list, whose order is that of ids or times. */
+export const isList = ({ path }: Look): boolean => path.includes('limit=')
+
+type Permission = readonly [guard: 'caller' | 'operator', permission: string]
+const DEPLOYMENTS: Permission = ['caller', 'deployments:read']
+const INVENTORY: Permission = ['caller', 'inventory:read']
+const PROJECTS: Permission = ['caller', 'projects:read']
+const SAGAS: Permission = ['caller', 'sagas:read']
+const BILLING: Permission = ['caller', 'billing:read']
+const MARGINS: Permission = ['operator', 'billing:read']
+const DRIFT: Permission = ['operator', 'drift:read']
+const LIMIT = '?limit=500'
+
+export function looksAt(world: World): Look[] {
+  const look =
+    (asked: Look['asked']) =>
+    (path: string, [guard, needed]: Permission, data: (caller: Caller) => unknown): Look => ({
+      path,
+      asked,
+      shown(caller) {
+        const refused = turnedAway(world, caller, guard, needed)
+        if (refused) return refused
+        const found = data(caller)
+        if (found === FORBIDDEN) return FORBIDDEN
+        return found === undefined ? NOT_FOUND : { status: 200, data: found }
+      },
+    })
+  const [always, whenChanged, atTheEnd] = [look('always'), look('when changed'), look('at the end')]
+  const visible = (caller: Caller) => {
+    const own = (one: { tenant: string | null }) => sees(world, caller, one.tenant)
+    return {
+      deployments: world.deployments.filter(own),
+      things: known.filter(({ row }) => own(row!)),
+      projects: world.projects.filter(own),
+      sagas: world.sagas.filter(own),
+      lines: world.lines.filter(own),
+    }
+  }
+  const known = world.things.filter(({ row }) => row !== null)
+  const living = (caller: Caller) => visible(caller).things.filter(({ row }) => row!.deletedAt === null)
+  const drifts = known.flatMap(thing => thing.drifts.map(drift => ({ thing, drift })))
+  const driftList = (status: string) => () =>
+    drifts.filter(({ drift }) => drift.status === status).map(({ thing, drift }) => driftRow(thing, drift))
+
+  return [
+    always(`/deployments${LIMIT}`, DEPLOYMENTS, caller => visible(caller).deployments.map(deploymentRow)),
+    always(`/inventory${LIMIT}&include_deleted=true`, INVENTORY, caller =>
+      visible(caller).things.map(resourceRow),
+    ),
+    always(`/projects${LIMIT}`, PROJECTS, caller => visible(caller).projects.map(projectRow)),
+    always(`/sagas${LIMIT}`, SAGAS, caller =>
+      visible(caller).sagas.map(saga => sagaRow(saga, seesAll(world, caller))),
+    ),
+    always(`/billing/cost-lines${LIMIT}`, BILLING, caller =>
+      visible(caller).lines.map(line => lineRow(line, seesAll(world, caller))),
+    ),
+    always(`/drift${LIMIT}`, DRIFT, driftList('open')),
+    whenChanged(`/drift${LIMIT}&status=accepted`, DRIFT, driftList('accepted')),
+    whenChanged(`/drift${LIMIT}&status=stale`, DRIFT, driftList('stale')),
+    whenChanged('/billing/summary?period=2026-11-01', BILLING, caller => monthAddedUp(visible(caller).lines)),
+    whenChanged('/billing/margins?period=2026-11&by=tenant', MARGINS, () => ({
+      rows: marginsByTenant(world),
+      unassigned: costs(world.lines.filter(({ tenant }) => tenant === null)),
+    })),
+    ...TENANTS.map(tenant =>
+      atTheEnd(`/inventory${LIMIT}&tenant_id=${tenant}`, INVENTORY, caller =>
+        seesAll(world, caller) || caller.tenant === tenant
+          ? living(caller)
+              .filter(({ row }) => row!.tenant === tenant)
+              .map(resourceRow)
+          : FORBIDDEN,
+      ),
+    ),
+
+    ...world.deployments.flatMap(deployment => looksAtDeployment(deployment)),
+    ...known.flatMap(thing => looksAtThing(thing)),
+    ...world.projects.map(project =>
+      whenChanged(`/projects/${project.id}`, PROJECTS, caller =>
+        sees(world, caller, project.tenant) ? projectRow(project) : undefined,
+      ),
+    ),
+    ...world.sagas.map(saga =>
+      whenChanged(`/sagas/${saga.id}`, SAGAS, caller =>
+        sees(world, caller, saga.tenant) ? sagaRow(saga, seesAll(world, caller)) : undefined,
+      ),
+    ),
+    ...drifts.map(({ thing, drift }) =>
+      whenChanged(`/drift/${drift.id}`, DRIFT, () => driftRow(thing, drift)),
+    ),
+  ]
+
+  function looksAtDeployment(deployment: Deployment): Look[] {
+    const { id, tenant } = deployment
+    const path = `/deployments/${id}`
+    const ifVisible = (data: (caller: Caller) => unknown) => (caller: Caller) =>
+      sees(world, caller, tenant) ? data(caller) : undefined
+    const shown = (caller: Caller) => ({
+      ...deploymentRow(deployment),
+      allowed_transitions: allowedMoves(world, caller, deployment),
+      subscription: subscriptionOf(deployment),
+      events: moves(deployment),
+    })
+    const usageIn = monthsOf(world).map(month => {
+      const asked = `${path}/usage?period=${month.period}`
+      return whenChanged(
+        asked,
+        DEPLOYMENTS,
+        ifVisible(() => usage(world, deployment, month)),
+      )
+    })
+    return [
+      whenChanged(path, DEPLOYMENTS, ifVisible(shown)),
+      whenChanged(
+        `${path}/events${LIMIT}`,
+        DEPLOYMENTS,
+        ifVisible(() => moves(deployment)),
+      ),
+      ...usageIn,
+      atTheEnd(`/inventory${LIMIT}&deployment_id=${id}`, INVENTORY, caller =>
+        living(caller)
+          .filter(({ row }) => row!.deployment === id)
+          .map(resourceRow),
+      ),
+      atTheEnd(`/inventory${LIMIT}&tag=deployment:${id}`, INVENTORY, caller =>
+        living(caller)
+          .filter(({ row }) => row!.tags.includes(`deployment:${id}`))
+          .map(resourceRow),
+      ),
+      atTheEnd(`/sagas${LIMIT}&deployment_id=${id}`, SAGAS, caller =>
+        visible(caller)
+          .sagas.filter(saga => saga.deployment === id)
+          .map(saga => sagaRow(saga, seesAll(world, caller))),
+      ),
+      atTheEnd(`/billing/cost-lines${LIMIT}&deployment_id=${id}`, BILLING, caller =>
+        visible(caller)
+          .lines.filter(line => line.deployment === id)
+          .map(line => lineRow(line, seesAll(world, caller))),
+      ),
+    ]
+  }
+
+  function looksAtThing(thing: Thing): Look[] {
+    const path = `/inventory/${thing.id}`
+    const isVisible = (caller: Caller) => sees(world, caller, thing.row!.tenant)
+    const shown = (caller: Caller) => ({
+      ...resourceRow(thing),
+      events: eventsFor(world, caller, thing),
+      desired_state: desiredState(world, caller, thing),
+      drift: thing.drifts
+        .filter(({ status, owner }) => status === 'open' && isOwnTime(world, caller, owner))
+        .map(drift => driftRow(thing, drift)),
+    })
+    return [
+      whenChanged(path, INVENTORY, caller => (isVisible(caller) ? shown(caller) : undefined)),
+      // Who had it once goes on seeing what happened then.
+      whenChanged(`${path}/events${LIMIT}`, INVENTORY, caller => {
+        const events = eventsFor(world, caller, thing)
+        return isVisible(caller) || events.length > 0 ? events : undefined
+      }),
+    ]
+  }
+}
+
+function monthAddedUp(lines: World['lines']) {
+  const sums = {
+    currency: 'USD',
+    ...sumOf(lines),
+    unmatched: sumOf(lines.filter(({ resource }) => resource === null)),
+    by_tenant: costsBy(lines, 'tenant'),
+    by_deployment: costsBy(lines, 'deployment'),
+  }
+  return { period: '2026-11-01', currencies: lines.length === 0 ? [] : [sums] }
+}
