@@ -41,6 +41,11 @@ export async function bill(told: Teller, { deploymentId }: Shop): Promise<void> 
   await tell(200, 'POST', line, { body: { deployment_id: deploymentId } })
   await tell(200, 'GET', `${base}/summary?period=${period}`)
   await tell(200, 'GET', `${base}/focus?period=${period}`)
+  // The same, as tenants have it.
+  await tell(200, 'GET', '/api/v1/costs/lines?kind=droplet&limit=2')
+  await tell(200, 'GET', '/api/v1/costs/lines?kind=droplet', { headers: { accept: 'text/csv' } })
+  await tell(200, 'GET', `/api/v1/costs/summary?period=${period}`)
+  await tell(200, 'GET', `/api/v1/costs/focus?period=${period}`)
   await tell(200, 'DELETE', line)
 }
 
