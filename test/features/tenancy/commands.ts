@@ -102,12 +102,22 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
 
 export const history = fc.noBias(fc.array(command, { minLength: 1, maxLength: 16, size: 'max' }))
 
-/** What every history begins with: something of each tenant's, and something of nobody's. */
+/** What every history begins with: something of each tenant's and something of nobody's, with drift and costs. */
 export const PRELUDE: readonly Command[] = [
   { do: 'make', kind: 'droplet', project: 1, name: 0, tags: [{ deployment: 0 }] },
   { do: 'make', kind: 'droplet', project: 2, name: 1, tags: [{ deployment: 1 }] },
   { do: 'make', kind: 'volume', project: 3, name: 2, tags: [{ deployment: 0 }] },
   { do: 'sweep', projectsFirst: true, times: 1 },
+  { do: 'desire', by: 0, thing: 0, spec: 1 },
+  { do: 'desire', by: 0, thing: 1, spec: 1 },
+  { do: 'detect drift' },
+  {
+    do: 'ingest',
+    lines: [
+      { thing: 0, hoursAgo: 0 },
+      { thing: 1, hoursAgo: 0 },
+    ],
+  },
 ]
 
 /** One line, to be read by people. */

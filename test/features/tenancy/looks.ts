@@ -39,8 +39,8 @@ const DEPLOYMENTS: Permission = ['caller', 'deployments:read']
 const INVENTORY: Permission = ['caller', 'inventory:read']
 const PROJECTS: Permission = ['caller', 'projects:read']
 const SAGAS: Permission = ['caller', 'sagas:read']
-const BILLING: Permission = ['caller', 'billing:read']
-const MARGINS: Permission = ['operator', 'billing:read']
+const COSTS: Permission = ['caller', 'costs:read']
+const BILLING: Permission = ['operator', 'billing:read']
 const DRIFT: Permission = ['operator', 'drift:read']
 const LIMIT = '?limit=500'
 
@@ -84,14 +84,16 @@ export function looksAt(world: World): Look[] {
     always(`/sagas${LIMIT}`, SAGAS, caller =>
       visible(caller).sagas.map(saga => sagaRow(saga, seesAll(world, caller))),
     ),
-    always(`/billing/cost-lines${LIMIT}`, BILLING, caller =>
+    always(`/costs/lines${LIMIT}`, COSTS, caller =>
       visible(caller).lines.map(line => lineRow(line, seesAll(world, caller))),
     ),
+    whenChanged(`/billing/cost-lines${LIMIT}`, BILLING, () => world.lines.map(line => lineRow(line, true))),
     always(`/drift${LIMIT}`, DRIFT, driftList('open')),
     whenChanged(`/drift${LIMIT}&status=accepted`, DRIFT, driftList('accepted')),
     whenChanged(`/drift${LIMIT}&status=stale`, DRIFT, driftList('stale')),
-    whenChanged('/billing/summary?period=2026-11-01', BILLING, caller => monthAddedUp(visible(caller).lines)),
-    whenChanged('/billing/margins?period=2026-11&by=tenant', MARGINS, () => ({
+    whenChanged('/costs/summary?period=2026-11-01', COSTS, caller => monthAddedUp(visible(caller).lines)),
+    whenChanged('/billing/summary?period=2026-11-01', BILLING, () => monthAddedUp(world.lines)),
+    whenChanged('/billing/margins?period=2026-11&by=tenant', BILLING, () => ({
       rows: marginsByTenant(world),
       unassigned: costs(world.lines.filter(({ tenant }) => tenant === null)),
     })),
@@ -164,7 +166,7 @@ export function looksAt(world: World): Look[] {
           .sagas.filter(saga => saga.deployment === id)
           .map(saga => sagaRow(saga, seesAll(world, caller))),
       ),
-      atTheEnd(`/billing/cost-lines${LIMIT}&deployment_id=${id}`, BILLING, caller =>
+      atTheEnd(`/costs/lines${LIMIT}&deployment_id=${id}`, COSTS, caller =>
         visible(caller)
           .lines.filter(line => line.deployment === id)
           .map(line => lineRow(line, seesAll(world, caller))),

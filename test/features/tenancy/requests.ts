@@ -110,8 +110,8 @@ const FOLLOWS: Partial<Record<Deployment['state'], 'active' | 'paused' | 'cancel
 function transition(world: World, deployment: Deployment, to: Deployment['state'], caller: Caller): Answer {
   const { state: from } = deployment
   if (!mayMove(from, to)) return { status: 422, code: 'invalid_transition' }
-  if (isOperatorsMove(from, to) && !mayOperate(world, caller)) return { status: 403, code: 'operator_only' }
   if (isHeldBack(deployment, to)) return { status: 409, code: 'billing_action_suspended' }
+  if (isOperatorsMove(from, to) && !mayOperate(world, caller)) return { status: 403, code: 'operator_only' }
   deployment.state = to
   const { sub: actor, role: actor_role } = caller
   const created_at = new Date(world.now).toISOString()

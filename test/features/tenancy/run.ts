@@ -59,6 +59,7 @@ async function live(service: Service, commands: readonly Command[], figures: Fig
   for (const command of PRELUDE) {
     await perform(service, world, command, reversed(symbols))
     step(world, command)
+    if (command.do === 'sweep') symbols = await service.symbols()
   }
   symbols = await service.symbols()
   /** What each caller was last to be shown. */

@@ -47,6 +47,7 @@ export const GRANTS: readonly (readonly string[])[] = [
   ['deployments:read', 'deployments:write'],
   ['deployments:operate', 'deployments:read', 'deployments:write'],
   ['billing:read', 'sagas:read'],
+  ['costs:read', 'drift:read'],
   ['drift:accept', 'drift:read', 'projects:read', 'projects:write'],
   ['deployments:read', 'sagas:read', 'sagas:run'],
 ]
