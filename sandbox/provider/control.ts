@@ -2,8 +2,16 @@
 // service's back, and faults are planned. These paths need no token and exist in the sandbox alone.
 import type { FastifyInstance } from 'fastify'
 import type { Collection } from '../world/collection.ts'
-import { isKind, KINDS, type Kind, kindNames } from '../world/kinds.ts'
-import { addResource, freshId, noteTags, removeResource, shelfOf, type World } from '../world/world.ts'
+import { isKind, KINDS, type Kind, kindNames, urnOf } from '../world/kinds.ts'
+import {
+  addResource,
+  freshId,
+  noteTags,
+  projectOf,
+  removeResource,
+  shelfOf,
+  type World,
+} from '../world/world.ts'
 import { Body } from './body.ts'
 import { destroyDroplet, findDroplet } from './droplets.ts'
 import { conflict, notFound, unprocessable } from './errors.ts'
@@ -61,10 +69,13 @@ export function controlRoutes(app: FastifyInstance, { world, clock, faults, requ
     return { total: world.shelves[kind].size, [kind]: world.shelves[kind].slice(0, 1000) }
   })
 
-  app.get<WithId>(
-    '/__sandbox/resources/:kind/:id',
-    async request => find(request.params.kind, request.params.id).item,
-  )
+  // With its project, so that what was deleted can be put back where it was.
+  app.get<WithId>('/__sandbox/resources/:kind/:id', async request => {
+    const { kind, item } = find(request.params.kind, request.params.id)
+    const urn = urnOf(kind, request.params.id)
+    const project_id = urn === undefined ? undefined : projectOf(world, urn)
+    return project_id === undefined ? item : { ...item, project_id }
+  })
 
   // Made after the first of its kind, so that a name alone is enough: {"name": "surprise-01"}.
   app.post<WithId>('/__sandbox/resources/:kind', async (request, reply) => {

@@ -79,7 +79,6 @@ export async function dropletsOfOthers(
   tenantId: string,
   providerIds: string[],
 ): Promise<string[]> {
-  if (providerIds.length === 0) return []
   const { rows } = await sql<{ provider_id: string }>`
     select r.provider_id from cloud_resources r
     where r.provider_id = any(${providerIds}::text[]) and ${isAnothers(sql`${tenantId}`)}`.execute(executor)

@@ -109,6 +109,7 @@ export function createDropletLife({ droplets, resources, patience, limits, sleep
       const { tag, dropletIds = [], spare = () => [], gpus = true, unsure = false } = doomed
       const seen = new Map<string, RawItem>()
       const carriedTag = new Set<string>()
+      const spared = new Set<string>()
       const living = async (): Promise<string[]> => {
         const shown = new Map<string, RawItem>()
         for (const droplet of await droplets.findDropletsByTag(tag, { signal, gpus }))
@@ -119,7 +120,10 @@ export function createDropletLife({ droplets, resources, patience, limits, sleep
           const droplet = await resources.get('droplet', id, { signal })
           if (droplet && !(Array.isArray(droplet.tags) && !droplet.tags.includes(tag))) shown.set(id, droplet)
         }
-        for (const id of await spare([...shown.keys()])) shown.delete(id)
+        // Each is judged once, when it is first shown.
+        const fresh = [...shown.keys()].filter(id => !seen.has(id) && !spared.has(id))
+        if (fresh.length > 0) for (const id of await spare(fresh)) spared.add(id)
+        for (const id of spared) shown.delete(id)
         for (const [id, droplet] of shown) seen.set(id, droplet)
         return [...shown.keys()]
       }

@@ -43,9 +43,10 @@ export const createDroplet = (kernel: InventoryKernel): Step => ({
     const spared = new Set<string>()
     const spare = async (ids: string[]) => {
       const others = await transaction(tx => dropletsOfOthers(tx, String(context.tenant_id), ids))
-      for (const id of others)
-        if (!spared.has(id)) log.warn({ droplet_id: id, tag }, 'another tenant’s: spared')
-      for (const id of others) spared.add(id)
+      for (const id of others) {
+        log.warn({ droplet_id: id, tag }, 'another tenant’s: spared')
+        spared.add(id)
+      }
       return others
     }
     const look = await transaction(tx => beginLook(tx, kernel.clock))
