@@ -1,7 +1,7 @@
 // npm run mutate:scope: takes every tenant guard of the source out in turn, each in a copy, and runs the tests that should
 // notice, until one does. A guard that no test misses is a guard that somebody can lose: exit code 1.
 //   --list        names the mutants and runs nothing
-//   --only=TEXT   those whose place or words hold the text
+//   --only=TEXT   those whose place or words hold the text; may be given several times
 //   --quick       only the tests that are likely to notice, not all others after them
 //   --jobs=N      how many copies are tested at once (2)
 import { spawn } from 'node:child_process'
@@ -29,7 +29,7 @@ const { values: options } = parseArgs({
   options: {
     list: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
-    only: { type: 'string', default: '' },
+    only: { type: 'string', multiple: true, default: [''] },
     jobs: { type: 'string', default: '2' },
   },
 })
@@ -180,7 +180,7 @@ const say = (text: string) => process.stdout.write(`${text}\n`)
 
 const started = Date.now()
 const found = [...findMutants(), ...(await routeMutants())]
-const mutants = found.filter(mutant => shown(mutant).includes(options.only))
+const mutants = found.filter(mutant => options.only.some(text => shown(mutant).includes(text)))
 if (options.list) {
   for (const mutant of mutants) say(shown(mutant))
   say(`${mutants.length} mutants`)

@@ -25,6 +25,14 @@ const PREDICATES = [
 /** Functions that throw when a caller may not: they are not called. */
 const REFUSALS = ['refuseForeignTenant', 'refuseWithout', 'refuseUnpermitted', 'refuseSuspended']
 
+/** Conditions that only spare work, where what they let through is left out afterwards: nobody can see them missing. */
+const SPARE_WORK: Record<string, string[]> = {
+  'src/features/metering/cost-repository.ts': [
+    `d.tenant_id = any(\${tenantIds}::text[])`,
+    `l.tenant_id = any(\${tenantIds}::text[])`,
+  ],
+}
+
 interface Rule {
   pattern: RegExp
   /** Whether what is found goes on to the end of its argument list. */
@@ -96,6 +104,7 @@ export function mutantsOf(file: string, text: string): Mutant[] {
       const was = text.slice(from, to)
       // The declaration of a guard is no use of it.
       if (call && /(?:function|const)\s+$/.test(text.slice(0, from))) continue
+      if (SPARE_WORK[file]?.includes(was)) continue
       const is = instead(was, match)
       const line = text.slice(0, from).split('\n').length
       mutants.set(`${from} ${is}`, { file, line, was, is, text: text.slice(0, from) + is + text.slice(to) })

@@ -163,6 +163,28 @@ test('margins: what a deployment and a tenant are charged, what the provider’s
   assert.deepEqual(newest.margin, { currency: 'USD', amount_minor: 0, percent: null })
 })
 
+test('by tenant, a month has the tenants with deployments and those with lines of that month, no other', async t => {
+  const bundle = await setup(t)
+  const { call } = bundle
+  for (const [period, tenant_id] of [
+    ['2026-09-01', 'initrode'],
+    ['2026-10-01', 'umbrella'],
+  ] as const) {
+    const invoice = await haveInvoice(bundle, { amount: '1.00', period })
+    const file = csv([row({ description: `${tenant_id} (x)`, USD: '$1.00' })])
+    assert.equal(await ingest(bundle, invoice, file), 'ingested')
+    const [line] = await costLines(bundle, `invoice_id=${invoice.id}`)
+    const { status, text } = await call('POST', `/api/v1/billing/cost-lines/${line!.id}/assign`, {
+      body: { tenant_id },
+    })
+    assert.equal(status, 200, text)
+  }
+  await deployment(bundle, 'acme')
+  const { data } = await margins(bundle, 'period=2026-10&by=tenant')
+  const names = data.map(({ tenant_id }: { tenant_id: string }) => tenant_id)
+  assert.deepEqual(names, ['acme', 'umbrella'])
+})
+
 test('margins are for a platform_admin, of months that have begun, and a deployment is not asked for among tenants', async t => {
   const { call, tokens } = await setup(t)
   const path = '/api/v1/billing/margins'

@@ -188,13 +188,15 @@ test('the tenant’s project is one the provider has under its name, unless an o
   await sweepProjects(bundle)
   const projects = (await call('GET', '/api/v1/projects?limit=500')).body.data
   const ours = projects.find((project: { provider_id: string }) => project.provider_id === given)
-  const body = { tenant_id: 'other', purpose: 'shared' }
-  assert.equal((await call('PATCH', `/api/v1/projects/${ours.id}`, { body })).status, 200)
   const provisioned = async (tenant: string) =>
     ended(bundle, await provision(bundle, (await deployment(bundle, tenant)).id))
-  const refused = await provisioned('zeta')
-  assert.deepEqual([refused.status, refused.error?.step_idx], ['rolled_back', 1])
-  assert.match(refused.error!.reason, /“tenant zeta” has been given to someone else/)
+  for (const purpose of ['shared', 'tenant']) {
+    const body = { tenant_id: 'other', purpose }
+    assert.equal((await call('PATCH', `/api/v1/projects/${ours.id}`, { body })).status, 200)
+    const refused = await provisioned('zeta')
+    assert.deepEqual([refused.status, refused.error?.step_idx], ['rolled_back', 1], purpose)
+    assert.match(refused.error!.reason, /“tenant zeta” has been given to someone else/)
+  }
   const run = await provisioned('eta')
   assert.deepEqual([run.status, run.context.project_provider_id], ['completed', found])
   // An operator may name any project the tenant’s.
