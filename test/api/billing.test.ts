@@ -127,8 +127,8 @@ test('deployment and tenant are those the resource had when the line ended', asy
       ['umbrella', acme.id],
       // It was nobody's then.
       [null, globex.id],
-      // Nothing is known of a time before it was first seen: whose it was first.
-      ['acme', globex.id],
+      // Nothing is known of a time before it was first seen: whose it was first, and for no deployment of another's.
+      ['acme', null],
     ],
   )
 })

@@ -17,7 +17,7 @@ export const livedWithin = (from: string, to: string): RawBuilder<unknown> => sq
     select e.resource_id, e.created_at as at, e.id, e.kind, e.changes
     from cloud_resource_events e
     where e.created_at > ${from}::timestamptz
-      and (e.kind in ('deleted', 'restored') or e.changes ? 'deployment_id')
+      and (e.kind in ('deleted', 'restored') or (e.kind <> 'drift_detected' and e.changes ? 'deployment_id'))
   ), points as (
     select resource_id, at, id, coalesce(changes ? 'deployment_id', false) as tells_owner,
       changes -> 'deployment_id' ->> 'before' as owner, case kind when 'deleted' then true when 'restored' then false end as lived

@@ -48,9 +48,12 @@ export async function showResource(
 
 const SHOWN_EVENTS = 50
 
-/** A tenant sees the events of its own times, the first of them without what was before. `tenant` is SQL; null: all. */
+/**
+ * A tenant sees the events of its own times, the first of them without what was before. What drifted from a desired tenant_id
+ * has not moved. `tenant` is SQL; null: all.
+ */
 const shownChanges = (tenant: string) =>
-  `case when ${tenant} is not null and changes ? 'tenant_id' then changes_for_new_owner(changes) else changes end`
+  `case when ${tenant} is not null and e.kind <> 'drift_detected' and e.changes ? 'tenant_id' then changes_for_new_owner(changes) else changes end`
 
 const LATEST_EVENTS = `select coalesce(json_agg(json_build_object('id', e.id, 'kind', e.kind, 'resource_id', e.resource_id,
     'changes', ${shownChanges('$2::text')}, 'actor', e.actor, 'created_at', iso8601(e.created_at)) order by e.id), '[]')
@@ -76,7 +79,7 @@ export async function listEvents(
   if (known.rows.length === 0) return undefined
   const { rows } = await sql<ShownEvent>`
     select id, resource_id, kind, ${sql.raw(shownChanges(tenant === null ? 'null' : `''`))} as changes, actor, created_at
-    from cloud_resource_events
+    from cloud_resource_events e
     where resource_id = ${resourceId} ${tenant === null ? sql`` : sql`and tenant_id = ${tenant}`}
       and (${before}::uuid is null or id < ${before}::uuid)
     order by id desc limit ${limit}`.execute(executor)

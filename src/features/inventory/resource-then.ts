@@ -26,10 +26,11 @@ const nearness = (resource: 'r' | 'o') => {
     when ${of('deleted_at')} >= l.from_at then 2 end)`
 }
 
-/** Events that changed whose the resource is, after the time asked about. */
+/** Events that changed whose the resource is, after the time asked about. Drift only tells what somebody wished it were. */
 const laterChanges = sql`
   from cloud_resource_events e
-  where e.resource_id = r.id and e.created_at > l.until_at and e.changes ?| array['deployment_id', 'tenant_id']`
+  where e.resource_id = r.id and e.created_at > l.until_at and e.kind <> 'drift_detected'
+    and e.changes ?| array['deployment_id', 'tenant_id']`
 
 /**
  * What the owner was before it first changed afterwards; what it is, if it did not change. Of a time before the resource
@@ -45,13 +46,18 @@ const ownerThen = (owner: Owner) => {
   ), jsonb_build_object('then', r.${name})) ->> 'then' else r.${name}::text end`
 }
 
+/** The first tenant and the first deployment of a resource may not go together: then it was for no deployment. */
 const withOwners = (found: RawBuilder<unknown>) => sql`
-  select r.id as resource_id, (${ownerThen('deployment_id')})::uuid as deployment_id,
-    ${ownerThen('tenant_id')} as tenant_id
+  select o.resource_id, o.tenant_id, case when o.known or exists (
+    select from cloud_deployments d where d.id = o.deployment_id and d.tenant_id = o.tenant_id) then o.deployment_id end as deployment_id
   from (
-    select r.id, r.deployment_id, r.tenant_id, r.first_seen_at, exists (select ${laterChanges}) as moved
-    from cloud_resources r where ${found} offset 0
-  ) r`
+    select r.id as resource_id, (${ownerThen('deployment_id')})::uuid as deployment_id,
+      ${ownerThen('tenant_id')} as tenant_id, r.first_seen_at <= l.until_at as known
+    from (
+      select r.id, r.deployment_id, r.tenant_id, r.first_seen_at, exists (select ${laterChanges}) as moved
+      from cloud_resources r where ${found} offset 0
+    ) r
+  ) o`
 
 /**
  * To be joined to a relation `l` with the columns kind, name, from_at and until_at: adds m.resource_id, m.deployment_id

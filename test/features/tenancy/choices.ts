@@ -29,7 +29,13 @@ export const openDrifts = (world: World): { thing: Thing; drift: Drift }[] =>
 
 export function specOf(thing: Thing, choice: number): Record<string, unknown> {
   const { name, size } = thing.row!
-  return [{ name }, { name: 'wanted' }, { size_slug: 's-9' }, { tags: [], size_slug: size }][choice]!
+  return [
+    { name },
+    { name: 'wanted' },
+    { size_slug: 's-9' },
+    { tags: [], size_slug: size },
+    { deployment_id: 'D:d2', tenant_id: 'bolt' },
+  ][choice]!
 }
 
 const TENANT_CHOICES = [...TENANTS, 'platform', null] as const

@@ -92,7 +92,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
   often(2, fc.record({ do: say('hold billing'), by, deployment: pick, on: fc.boolean() })),
   often(1, fc.record({ do: say('subscribe'), by, deployment: pick, plan: fc.nat(1) })),
   often(1, fc.record({ do: say('change plan'), by, deployment: pick, plan: fc.nat(1) })),
-  often(4, fc.record({ do: say('desire'), by, thing: pick, spec: fc.nat(3) })),
+  often(4, fc.record({ do: say('desire'), by, thing: pick, spec: fc.nat(4) })),
   often(2, fc.record({ do: say('accept drift'), by, drift: pick })),
   often(2, fc.record({ do: say('deprovision'), by, deployment: pick })),
   often(1, fc.record({ do: say('make key'), by })),
@@ -118,6 +118,25 @@ export const PRELUDE: readonly Command[] = [
       { thing: 1, hoursAgo: 0 },
     ],
   },
+]
+
+/** Histories that once ended in a difference, tried before any other. */
+export const REMEMBERED: readonly Command[][] = [
+  // A line of a time before its resource was known had the first tenant and the first deployment, of another tenant.
+  [
+    { do: 'make', kind: 'droplet', project: 2, name: 3, tags: [{ deployment: 0 }] },
+    { do: 'sweep', projectsFirst: true, times: 1 },
+    { do: 'assign project', by: 0, project: 2, tenant: 0, purpose: 0 },
+    { do: 'ingest', lines: [{ thing: 3, hoursAgo: 4 }] },
+  ],
+  // What somebody wished the owner were was taken for the owner before.
+  [
+    { do: 'desire', by: 0, thing: 0, spec: 4 },
+    { do: 'detect drift' },
+    { do: 'sweep', projectsFirst: true, times: 1 },
+    { do: 'meter' },
+    { do: 'ingest', lines: [{ thing: 0, hoursAgo: 1 }] },
+  ],
 ]
 
 /** One line, to be read by people. */

@@ -67,8 +67,10 @@ function changesBetween(before: Row, after: Row): Changes | null {
   return changes.length > 0 ? Object.fromEntries(changes) : null
 }
 
+/** Where the projects' lists put it; where it was, when none of them names it. */
 const placeOf = (world: World, thing: Thing): Pick<Row, 'project' | 'tenant'> | null => {
-  const project = world.projects.find(({ id }) => id === thing.listed)
+  const held = thing.listed ?? thing.row?.project
+  const project = world.projects.find(({ id }) => id === held)
   return project ? { project: project.id, tenant: project.tenant } : null
 }
 
@@ -110,7 +112,7 @@ export function sweepProjects(world: World): void {
   }
 }
 
-/** A living resource follows its project; one that no list names stays where it was. */
+/** A living resource follows its project. */
 function rehome(world: World, thing: Thing, actor: string): void {
   const { row } = thing
   if (row === null || row.deletedAt !== null) return
@@ -119,20 +121,14 @@ function rehome(world: World, thing: Thing, actor: string): void {
     write(world, thing, place, { kind: 'updated', actor })
 }
 
-/** The project has another tenant; so has what it holds, and what it held last if no list names that now. */
+/** The project has another tenant; so has what it holds. */
 export function projectChangedHands(world: World, project: string, actor: string): void {
-  for (const thing of world.things) {
-    const { row } = thing
-    if (row === null || row.deletedAt !== null) continue
-    if (thing.listed === null && row.project === project) {
-      const { tenant } = world.projects.find(({ id }) => id === project)!
-      write(world, thing, { tenant }, { kind: 'updated', actor })
-    } else if (thing.listed === project) rehome(world, thing, actor)
-  }
+  for (const thing of world.things)
+    if (thing.listed === project || thing.row?.project === project) rehome(world, thing, actor)
 }
 
-export const liveValue = ({ name, tags, size }: Row, field: string): unknown =>
-  ({ name, tags, size_slug: size })[field] ?? null
+export const liveValue = ({ name, tags, size, deployment, tenant }: Row, field: string): unknown =>
+  ({ name, tags, size_slug: size, deployment_id: deployment, tenant_id: tenant })[field] ?? null
 
 const openOf = (thing: Thing): Drift[] => thing.drifts.filter(({ status }) => status === 'open')
 

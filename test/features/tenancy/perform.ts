@@ -161,7 +161,8 @@ export async function perform(
     case 'desire': {
       const known = nth(knownThings(world), command.thing)
       const path = `/inventory/${idOf(known.id)}/desired-state`
-      return service.call(as(command.by).name, 'PUT', path, { spec: specOf(known, command.spec) })
+      const spec = JSON.parse(withIds(JSON.stringify(specOf(known, command.spec)), ids))
+      return service.call(as(command.by).name, 'PUT', path, { spec })
     }
     case 'accept drift': {
       const { drift } = nth(openDrifts(world), command.drift)
