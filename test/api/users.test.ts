@@ -207,6 +207,16 @@ test('who was suspended a moment ago at another process changes nothing in the d
   ])
 })
 
+test('a namesake who is suspended in another tenant keeps nobody from changing the directory', async t => {
+  const bundle = await setup(t)
+  const { call, tokens } = bundle
+  const body = { id: 'eve', tenant_id: 'acme', status: 'suspended' }
+  assert.equal((await call('POST', base, { body })).status, 201)
+  const eve = await tokens.admin({ sub: 'eve' })
+  const added = await call('POST', base, { token: eve, body: { id: 'bob', tenant_id: 'acme' } })
+  assert.equal(added.status, 201, added.text)
+})
+
 test('nobody suspends, deletes or demotes themselves', async t => {
   const bundle = await setup(t)
   const { call, tokens } = bundle
