@@ -99,6 +99,8 @@ test('what is desired of a resource rests while it is in other hands, and is in 
   const { id, project } = await acmes(bundle)
   const open = (await drifts(bundle))[0].id
   await give(bundle, project, 'globex')
+  const fresh = (await as(bundle, 'globex')(`/${id}`)).body.data
+  assert.deepEqual([fresh.desired_state, fresh.drift], [null, []], 'at once')
   assert.equal((await accept(bundle, open)).status, 409, 'the live value is another tenant’s')
   const rested = await sweepDrift(bundle)
   assert.deepEqual([rested.open, rested.told, rested.stale], [0, 0, 1])
@@ -111,8 +113,12 @@ test('what is desired of a resource rests while it is in other hands, and is in 
   const { desired_state, drift } = (await globex(`/${id}`)).body.data
   assert.deepEqual([desired_state.spec, drift[0].desired], [{ note: 'globex-wish' }, 'globex-wish'])
 
+  // Said again before a sweep has closed what was open: that is over, and what opens is the owner's.
   await give(bundle, project, 'acme')
   await desire(bundle, id, { note: 'acme-wish' })
+  const swept = await sweepDrift(bundle)
+  assert.deepEqual([swept.open, swept.told], [1, 1])
+  assert.equal((await as(bundle, 'acme')(`/${id}`)).body.data.drift.length, 1)
   await give(bundle, project, null)
   assert.deepEqual((await sweepDrift(bundle)).open, 0)
   await give(bundle, project, 'acme')

@@ -392,6 +392,34 @@ test('a droplet with the deployment’s tag that is not the tenant’s stops dep
   assert.deepEqual([lives(mine), lives(foreign)], [false, true])
 })
 
+test('the step that destroys touches nothing that was not verified, whatever carries the tag by then', async t => {
+  const bundle = await setup(t, { provider: {} })
+  const { droplet } = bundle.sandbox.world.shelves
+  const { id } = await deployment(bundle)
+  const tags = [`deployment:${id}`]
+  const [verified, late] = [
+    await sandboxDroplet(bundle, { name: 'a', tags }),
+    await sandboxDroplet(bundle, { name: 'b', tags }),
+  ]
+  const [, down] = provisioningSagas(bundle.ctx)
+  const step = down!.steps.find(({ name }) => name === 'destroy_droplets')!
+  const destroy = (context: object) =>
+    step.execute({
+      sagaId: newId(),
+      inputs: { deployment_id: id },
+      context: { droplet_ids: [String(verified.id)], ...context },
+      stepIndex: 2,
+      signal: new AbortController().signal,
+      log: silentLog,
+      transaction: <T>(work: (tx: Executor) => Promise<T>) => transaction(bundle.ctx.db, work),
+    })
+  const left = () => [verified, late].map(({ id }) => droplet.get(String(id)) !== undefined)
+  assert.equal((await destroy({})).ok, false, 'a run of a release that did not look')
+  assert.deepEqual(left(), [true, true])
+  assert.equal((await destroy({ verified: true })).ok, true)
+  assert.deepEqual(left(), [false, true])
+})
+
 test('provisioning and deprovisioning of one deployment exclude each other, and say which run is in the way', async t => {
   // Nobody works: the runs stay under way.
   const bundle = await setup(t, { provider: {} })
