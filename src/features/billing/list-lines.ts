@@ -104,10 +104,11 @@ async function readPage<Row>(
   limit: number,
   after: Place | null,
 ): Promise<Row[]> {
-  const filter = scope.allTenants ? asking : { ...asking, tenant_id: scope.tenantId }
+  const tenant = scope.allTenants ? null : scope.tenantId
+  const filter = tenant === null ? asking : { ...asking, tenant_id: tenant }
   const asked = (Object.keys(TYPES) as (keyof LineFilter)[]).filter(name => filter[name] !== undefined)
   // Of an invoice a tenant has a few lines among a million: those of its own in the invoice's month are looked through.
-  const ofInvoice = !scope.allTenants && filter.invoice_id !== undefined
+  const ofInvoice = tenant !== null && filter.invoice_id !== undefined
   const leading = LEADING.find(name => asked.includes(name) && !(ofInvoice && name === 'invoice_id'))
   const { period: month } = filter
   const from = after ?? BEFORE_ALL
@@ -130,13 +131,13 @@ async function readPage<Row>(
     where.push(name === leading ? `${name} = any(array[${value}])` : `${name} = ${value}`)
     // Those indexes leave out what is nobody's.
     if (name === leading && PARTIAL.has(name)) where.push(`${name} is not null`)
-    if (!scope.allTenants && name === 'deployment_id') where.push(OWN_DEPLOYMENT)
+    if (tenant !== null && name === 'deployment_id') where.push(OWN_DEPLOYMENT)
     if (ofInvoice && name === 'invoice_id')
       where.push(`period = (select i.period from cloud_invoices i where i.id = ${value})`)
   }
   const text = `select ${columns} from cloud_cost_lines
     where ${where.join(' and ')} order by ${leading ? `${leading}, ` : ''}period, id limit $1`
-  const name = `${statement}${scope.allTenants ? '' : '_of_tenant'}:${asked.map(part => part.slice(0, 3)).join('')}`
+  const name = `${statement}${tenant === null ? '' : '_of_tenant'}:${asked.map(part => part.slice(0, 3)).join('')}`
   return runStatement<Row>(executor, { name, text }, values)
 }
 

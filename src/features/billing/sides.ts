@@ -1,11 +1,12 @@
 // The provider's money is read from two sides: by operators under /billing, which the specification keeps to them, and by
 // tenants under /costs, where each sees the lines that were its own. The routes and what they do are the same.
+import type { Guard } from '../../kernel/http/access.ts'
 
 export interface Side {
   lines: string
   summary: string
   focus: string
-  config: { guard: 'operator' | 'caller' }
+  config: { guard: Guard }
   tags: string[]
   /** The operations' ids: those of tenants say `Own`. */
   own: '' | 'Own'

@@ -22,6 +22,7 @@ const SUMMED = [
  * are deployments: those behind the first hundred come as one row.
  */
 export function sumLines(executor: Executor, scope: Scope, period: string): Promise<SummaryRow[]> {
+  const tenant = scope.allTenants ? null : scope.tenantId
   const text = `
     with sums as (
       select currency, case
@@ -37,7 +38,7 @@ export function sumLines(executor: Executor, scope: Scope, period: string): Prom
         coalesce(sum(amount_minor) filter (where is_tax), 0) as tax_minor
       from (
         select ${lineColumns(scope, SUMMED)} from cloud_cost_lines
-        where period = $1::date ${scope.allTenants ? '' : 'and tenant_id = $2'}
+        where period = $1::date ${tenant === null ? '' : 'and tenant_id = $2'}
       ) lines
       group by grouping sets (
         (currency), (currency, kind), (currency, tenant_id), (currency, deployment_id), (currency, project_name),
@@ -55,7 +56,7 @@ export function sumLines(executor: Executor, scope: Scope, period: string): Prom
     order by currency, part, place`
   return runStatement<SummaryRow>(
     executor,
-    { name: scope.allTenants ? 'billing_summary' : 'billing_summary_of_tenant', text },
-    scope.allTenants ? [period] : [period, scope.tenantId],
+    { name: tenant === null ? 'billing_summary' : 'billing_summary_of_tenant', text },
+    tenant === null ? [period] : [period, tenant],
   )
 }
