@@ -41,8 +41,9 @@ const KIN: Record<string, string[]> = {
     'test/api/{deployments,subscriptions,usage}.test.ts',
     'test/api/{margins,provisioning}.test.ts',
   ],
+  drift: ['test/api/changed-hands.test.ts'],
   http: ['test/kernel/*.test.ts', 'test/api/{authentication,roles,users,deployments}.test.ts'],
-  inventory: ['test/api/{inventory*,projects}.test.ts', 'test/api/provisioning.test.ts'],
+  inventory: ['test/api/{inventory*,projects}.test.ts', 'test/api/{changed-hands,provisioning}.test.ts'],
   metering: ['test/api/{usage,margins}.test.ts', 'test/features/metering-rules.test.ts'],
   users: ['test/features/user-rules.test.ts', 'test/api/{users,roles,operators,api-keys*}.test.ts'],
 }

@@ -5,6 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { forbidden, invalid, notFound } from '../../kernel/errors.ts'
+import type { Guard } from '../../kernel/http/access.ts'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
 import type { DeclaredProblems } from '../../kernel/http/declared-problems.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
@@ -29,7 +30,7 @@ import type { WebhookKernel } from './webhook-kernel.ts'
 /** One of the two sets. */
 export interface Side extends Bodies {
   base: string
-  config: { guard: 'platform_admin' | 'caller' }
+  config: { guard: Guard }
   /** The operations' ids: those of tenants say `Own`. */
   named(operationId: string): string
   /** Which webhooks of the set this caller may touch. */
