@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { readMigrations } from '../../src/kernel/db/migrations.ts'
+import { onPostgresAlone } from '../support/database.ts'
 import { addon, deployment, move, plan, publish } from '../support/factories.ts'
 import { meter, tied } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
@@ -88,44 +89,48 @@ test('October stays at 4,429 cents when the plan is changed in November by an op
   await unchanged('two months later')
 })
 
-test('a year of plan changes at random: each month is priced by what held at its end, and never otherwise afterwards', async t => {
-  const bundle = await setup(t)
-  const { clock } = bundle
-  const prices = [1_000, 2_000, 4_000, 8_000]
-  clock.set('2025-01-01T00:00:00Z')
-  const plans = await Promise.all(prices.map(price => plan(bundle, { price })))
-  // When in each month, and to which plan; the first is the signup. Also on the month's first and last moment.
-  const moment = fc.oneof(fc.constantFrom(0, 1, 28 * 86_400_000 - 1), fc.nat(28 * 86_400_000 - 1))
-  const step = fc.record({ month: fc.nat(11), moment, plan: fc.nat(plans.length - 1) })
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), fc.boolean(), async (steps, ends) => {
-      const history = steps
-        .map(each => ({ ...each, at: Date.UTC(2025, each.month, 1) + each.moment }))
-        .sort((a, b) => a.at - b.at)
-      clock.set('2025-01-01T00:00:00Z')
-      const { id } = await deployment(bundle)
-      for (const [index, { at, plan: number }] of history.entries()) {
-        clock.set(new Date(at).toISOString())
-        if (index === 0) await subscribe(bundle, id, plans[number]!)
-        else await change(bundle, id, { plan_code: plans[number]! })
-      }
-      clock.set('2025-12-30T00:00:00Z')
-      if (ends) await move(bundle, id, 'cancelled')
-      clock.set('2026-02-01T00:00:00Z')
-      const shown = []
-      for (let month = 1; month <= 13; month++) {
-        const period = month === 13 ? '2026-01' : `2025-${String(month).padStart(2, '0')}`
-        shown.push((await usage(bundle, id, period)).total_cents)
-      }
-      const held = Array.from({ length: 13 }, (_, month) => {
-        const last = history.findLast(each => each.at < Date.UTC(2025, month + 1, 1))
-        return last && !(ends && month === 12) ? prices[last.plan]! : 0
-      })
-      assert.deepEqual(shown, held)
-    }),
-    { seed: 13, numRuns: 8 },
-  )
-})
+test(
+  'a year of plan changes at random: each month is priced by what held at its end, and never otherwise afterwards',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { clock } = bundle
+    const prices = [1_000, 2_000, 4_000, 8_000]
+    clock.set('2025-01-01T00:00:00Z')
+    const plans = await Promise.all(prices.map(price => plan(bundle, { price })))
+    // When in each month, and to which plan; the first is the signup. Also on the month's first and last moment.
+    const moment = fc.oneof(fc.constantFrom(0, 1, 28 * 86_400_000 - 1), fc.nat(28 * 86_400_000 - 1))
+    const step = fc.record({ month: fc.nat(11), moment, plan: fc.nat(plans.length - 1) })
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), fc.boolean(), async (steps, ends) => {
+        const history = steps
+          .map(each => ({ ...each, at: Date.UTC(2025, each.month, 1) + each.moment }))
+          .sort((a, b) => a.at - b.at)
+        clock.set('2025-01-01T00:00:00Z')
+        const { id } = await deployment(bundle)
+        for (const [index, { at, plan: number }] of history.entries()) {
+          clock.set(new Date(at).toISOString())
+          if (index === 0) await subscribe(bundle, id, plans[number]!)
+          else await change(bundle, id, { plan_code: plans[number]! })
+        }
+        clock.set('2025-12-30T00:00:00Z')
+        if (ends) await move(bundle, id, 'cancelled')
+        clock.set('2026-02-01T00:00:00Z')
+        const shown = []
+        for (let month = 1; month <= 13; month++) {
+          const period = month === 13 ? '2026-01' : `2025-${String(month).padStart(2, '0')}`
+          shown.push((await usage(bundle, id, period)).total_cents)
+        }
+        const held = Array.from({ length: 13 }, (_, month) => {
+          const last = history.findLast(each => each.at < Date.UTC(2025, month + 1, 1))
+          return last && !(ends && month === 12) ? prices[last.plan]! : 0
+        })
+        assert.deepEqual(shown, held)
+      }),
+      { seed: 13, numRuns: 8 },
+    )
+  },
+)
 
 test('a change of plan by the release before, which keeps no terms, counts from when it was made', async t => {
   const bundle = await setup(t)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { decodeJwt } from 'jose'
+import { onPostgresAlone } from '../support/database.ts'
 import { AUDIENCE, ISSUER, startIssuer } from '../support/issuer.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { SECRET } from '../support/tokens.ts'
@@ -39,24 +40,32 @@ async function opens({ call, clock }: Bundle, token: string): Promise<void> {
   assert.deepEqual({ sub, tenant_id, roles }, { sub: 'ada', tenant_id: 'acme', roles: ['member'] })
 }
 
-test('the page’s Node and Python examples for the shared secret print tokens that the service accepts', async t => {
-  const bundle = await setup(t)
-  await opens(bundle, await inNode(example(SECRETS, 'js')))
-  const python = await run('python3', '-c', example(SECRETS, 'python')).catch(error => {
-    // Not every machine has it; a mistake of the example is another matter.
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-  if (python === undefined) t.diagnostic('python3 is not installed: its example was not run')
-  else await opens(bundle, python)
-})
+test(
+  'the page’s Node and Python examples for the shared secret print tokens that the service accepts',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    await opens(bundle, await inNode(example(SECRETS, 'js')))
+    const python = await run('python3', '-c', example(SECRETS, 'python')).catch(error => {
+      // Not every machine has it; a mistake of the example is another matter.
+      if (error.code === 'ENOENT') return undefined
+      throw error
+    })
+    if (python === undefined) t.diagnostic('python3 is not installed: its example was not run')
+    else await opens(bundle, python)
+  },
+)
 
-test('the page’s Node example for the issuer’s own keys prints a key set and a token that fit', async t => {
-  const { jwks, token } = JSON.parse(await inNode(example(KEYS, 'js')))
-  const issuer = await startIssuer(t)
-  issuer.serve(...jwks.keys)
-  await opens(await setup(t, { env: issuer.env }), token)
-  for (const language of ['js', 'python', 'go'])
-    for (const words of [ISSUER, AUDIENCE, 'kid'])
-      assert.ok(example(KEYS, language).includes(words), `${language}: ${words}`)
-})
+test(
+  'the page’s Node example for the issuer’s own keys prints a key set and a token that fit',
+  onPostgresAlone,
+  async t => {
+    const { jwks, token } = JSON.parse(await inNode(example(KEYS, 'js')))
+    const issuer = await startIssuer(t)
+    issuer.serve(...jwks.keys)
+    await opens(await setup(t, { env: issuer.env }), token)
+    for (const language of ['js', 'python', 'go'])
+      for (const words of [ISSUER, AUDIENCE, 'kid'])
+        assert.ok(example(KEYS, language).includes(words), `${language}: ${words}`)
+  },
+)

@@ -81,10 +81,8 @@ test('every path and every test that docs/spec-map.md names exists', () => {
       const named = [...tests.matchAll(/`(test\/[^`]+)` › (.+?)(?=; `test\/|$)/g)]
       assert.ok(named.length > 0 || notBuilt, `${where} names no test`)
       for (const [, path, name] of named) {
-        assert.ok(
-          readFileSync(join(root, path!), 'utf8').includes(`test('${name!.trim()}'`),
-          `${where}: no test “${name}” in ${path}`,
-        )
+        const text = readFileSync(join(root, path!), 'utf8').replaceAll(/test\(\s+'/g, "test('")
+        assert.ok(text.includes(`test('${name!.trim()}'`), `${where}: no test “${name}” in ${path}`)
       }
     }
   }

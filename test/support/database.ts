@@ -13,6 +13,9 @@ import { dumpFile } from './prepared.ts'
 
 export const onPostgres = testDatabaseUrl !== undefined
 
+/** For tests that take long on the embedded engine and that no engine makes a difference to. */
+export const onPostgresAlone = { skip: onPostgres ? false : 'takes long here; run on PostgreSQL' }
+
 const silent = pino({ level: 'silent' })
 
 /** A PostgreSQL database of a test's own, and its end. */
