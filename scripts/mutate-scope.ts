@@ -43,7 +43,10 @@ const KIN: Record<string, string[]> = {
   ],
   drift: ['test/api/changed-hands.test.ts'],
   http: ['test/kernel/*.test.ts', 'test/api/{authentication,roles,users,deployments}.test.ts'],
-  inventory: ['test/api/{inventory*,projects}.test.ts', 'test/api/{changed-hands,provisioning,billing}.test.ts'],
+  inventory: [
+    'test/api/{inventory*,projects}.test.ts',
+    'test/api/{changed-hands,provisioning,billing}.test.ts',
+  ],
   metering: ['test/api/{usage,margins}.test.ts', 'test/features/metering-rules.test.ts'],
   users: ['test/features/user-rules.test.ts', 'test/api/{users,roles,operators,api-keys*}.test.ts'],
 }

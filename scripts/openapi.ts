@@ -35,17 +35,17 @@ await app.ready()
 const description = app.swagger()
 await app.close()
 
-const permissions = join(docs, 'permissions.md')
-const made: Record<string, string> = {
-  [join(docs, 'openapi.json')]: `${JSON.stringify(description, null, 2)}\n`,
-  [permissions]: withPermissionsTable(readFileSync(permissions, 'utf8'), description),
+const made = {
+  'openapi.json': `${JSON.stringify(description, null, 2)}\n`,
+  'permissions.md': withPermissionsTable(readFileSync(join(docs, 'permissions.md'), 'utf8'), description),
 }
-for (const [file, text] of Object.entries(made)) {
+for (const [name, text] of Object.entries(made)) {
+  const file = join(docs, name)
   if (!process.argv.includes('--check')) {
     writeFileSync(file, text)
   } else if (text !== readFileSync(file, 'utf8')) {
     process.stderr.write(
-      `${file} is not what the code says: run \`npm run openapi\` and commit the result.\n`,
+      `docs/${name} is not what the code says: run \`npm run openapi\` and commit the result.\n`,
     )
     process.exitCode = 1
   }

@@ -23,7 +23,7 @@ const PREDICATES = [
   'permits',
 ]
 /** Functions that throw when a caller may not: they are not called. */
-const REFUSALS = ['refuseForeignTenant', 'refuseWithout', 'refuseUnpermitted', 'refuseSuspended']
+const REFUSALS = ['refuseForeignTenant', 'refuseUnpermitted', 'refuseSuspended']
 
 /** Conditions that only spare work, where what they let through is left out afterwards: nobody can see them missing. */
 const SPARE_WORK: Record<string, string[]> = {

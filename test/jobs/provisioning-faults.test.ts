@@ -177,15 +177,18 @@ test('a create that never turns up is rolled back, and one that turns up late is
   assert.deepEqual([run.status, run.error?.step_idx, dropletsOf(bundle, run).length], ['rolled_back', 2, 0])
 })
 
+/** A run of a new tenant whose droplet is being made. */
+async function bootingIn(bundle: Bundle) {
+  const { id } = await deployment(bundle, newTenant())
+  const run = await provision(bundle, id)
+  return until(bundle, run.id, ({ current_step_index: at }) => at === 3)
+}
+
 test('a droplet that boots can be cancelled, vanish or fail, and a sweep that saw it is told', async t => {
   const clock = manualClock()
   const bundle = await setup(t, { worker: true, provider: { clock, actionDelayMs: 1_000 } })
   const { sandbox, call } = bundle
-  const booting = async () => {
-    const { id } = await deployment(bundle, newTenant())
-    const run = await provision(bundle, id)
-    return until(bundle, run.id, ({ current_step_index: at }) => at === 3)
-  }
+  const booting = () => bootingIn(bundle)
 
   const cancelled = await booting()
   await sweepOne(bundle, 'droplet')
@@ -227,11 +230,7 @@ test('another tenant’s droplet that carries a saga’s tag survives its rollba
   const clock = manualClock()
   const bundle = await setup(t, { worker: true, provider: { clock, actionDelayMs: 1_000 } })
   const { sandbox, call } = bundle
-  const booting = async () => {
-    const { id } = await deployment(bundle, newTenant())
-    const run = await provision(bundle, id)
-    return until(bundle, run.id, ({ current_step_index: at }) => at === 3)
-  }
+  const booting = () => bootingIn(bundle)
   const kept = await booting()
   clock.advance(1_000)
   assert.equal((await ended(bundle, kept)).status, 'completed')

@@ -1,6 +1,6 @@
 // The chokepoint: every write of a resource row happens in this file, and each leaves the events it must, in the same
-// statement, each with the tenant whose the resource is from then on. Set-based throughout: one statement for a batch, never one a row. What is to be written is decided in
-// write-seen.ts.
+// statement, each with the tenant whose the resource is from then on. Set-based throughout: one statement for a batch,
+// never one a row. What is to be written is decided in write-seen.ts.
 import { sql } from 'kysely'
 import type { Kind } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'

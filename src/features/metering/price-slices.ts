@@ -1,5 +1,5 @@
-// A month, or a longer time, cut where resource prices begin or end: within a slice every price holds throughout. Pure. Prices change with
-// the day (UTC), so every hour lies in one slice.
+// A month, or a longer time, cut where resource prices begin or end: within a slice every price holds throughout. Pure.
+// Prices change with the day (UTC), so every hour lies in one slice.
 import type { ResourcePriceRow } from '../catalog/index.ts'
 import type { Month } from './period.ts'
 import { isMetered, METERED_UNITS } from './unit.ts'

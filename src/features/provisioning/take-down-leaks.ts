@@ -1,7 +1,7 @@
 // Droplets that runs have left behind are taken down by themselves: one that shows up at the provider after its create's
 // answer was lost and its compensation had found nothing, and one whose compensation could not destroy it. Only what
-// carries the tag of a run that was rolled back, and of no other, that nobody keeps and no other tenant has; asked again of the provider and of
-// the database right before. What a run left that `failed` is an operator's to judge.
+// carries the tag of a run that was rolled back, and of no other, that nobody keeps and no other tenant has; asked again
+// of the provider and of the database right before. What a run left that `failed` is an operator's to judge.
 import { idText, type Provider, type RawItem } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import type { JobRun } from '../../kernel/queue/job.ts'
