@@ -1,9 +1,9 @@
 // cloudops migrate [status]
 import { loadConfig } from '../config.ts'
-import { systemClock } from '../kernel/clock.ts'
 import { migrate as applyMigrations, migrationStatus } from '../kernel/db/migrations.ts'
 import { createLog } from '../kernel/log.ts'
 import { createMetrics } from '../kernel/metrics.ts'
+import { systemClock } from '../kernel/time.ts'
 import { type Command, CommandError, usageError } from './command.ts'
 import { print, table } from './terminal.ts'
 

@@ -1,7 +1,7 @@
 // cloudops secrets reencrypt
 import { loadConfig } from '../config.ts'
+import type { Reencryption } from '../kernel/crypto-rotation.ts'
 import { createLog } from '../kernel/log.ts'
-import type { Reencryption } from '../kernel/reencrypt.ts'
 import { type Command, CommandError, usageError } from './command.ts'
 import { print, table } from './terminal.ts'
 
@@ -19,7 +19,7 @@ export const secrets: Command = {
         import('../kernel/db/open.ts'),
         import('../kernel/db/migrations.ts'),
         import('../encrypted-tables.ts'),
-        import('../kernel/reencrypt.ts'),
+        import('../kernel/crypto-rotation.ts'),
       ])
     const log = createLog('warn')
     const engine = await open({ ...config, DATABASE_POOL_SIZE: 2 }, log)

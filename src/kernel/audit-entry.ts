@@ -1,9 +1,9 @@
 // How code writes entries of the audit log, where the database's triggers (migrations/0016_audit_log.sql) do not.
 import { sql } from 'kysely'
 import { ACTOR_SETTING, type Acting, actingNow } from './acting.ts'
-import { processTime } from './clock.ts'
 import type { Executor } from './db/tables.ts'
 import { newId } from './ids.ts'
+import { processTime } from './time.ts'
 
 /** The first columns of an entry: which it is, and who was acting. */
 const START = `audit_id(millis), to_timestamp(millis / 1000.0), who ->> 'actor', who ->> 'role', who ->> 'tenant_id',

@@ -2,11 +2,11 @@
 // need) and never the whole context of the process.
 import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
-import type { Clock } from './clock.ts'
 import type { Engine } from './db/engine.ts'
 import type { Tables } from './db/tables.ts'
 import type { Metrics } from './metrics.ts'
 import type { Jobs } from './queue/jobs.ts'
+import type { Clock } from './time.ts'
 
 export interface Kernel {
   engine: Engine

@@ -1,5 +1,5 @@
 // The task that keeps the chain: new entries get their place, and checkpoints leave the database.
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import type { AuditKernel } from './audit-kernel.ts'
 import { publishCheckpoints } from './publish-checkpoints.ts'
 import { sealEntries } from './seal-entries.ts'

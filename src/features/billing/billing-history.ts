@@ -2,7 +2,7 @@
 // transaction. The preview is no invoice, and the provider's client leaves it out.
 import type { InvoiceHeader } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import type { BillingKernel } from './billing-kernel.ts'
 import { sendIngest, sendRematch } from './jobs.ts'
 import { type ListedInvoice, listToIngest, upsertInvoices } from './repository.ts'

@@ -1,6 +1,6 @@
 // The hourly look for invoices that finance has not heard of: because it was away for longer than the queue tries, because
 // it was configured after they were ingested, or because a push was lost in any other way.
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import type { FinanceKernel } from './finance-kernel.ts'
 import { requestMissingPushes } from './request-push.ts'
 

@@ -3,11 +3,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
 import { CSV, CsvBody, sendCsv } from '../../kernel/http/csv.ts'
 import { Query } from '../../kernel/http/words.ts'
+import { monthOf } from '../../kernel/time.ts'
 import type { BillingKernel } from './billing-kernel.ts'
 import { exportLines } from './export-lines.ts'
 import { countLineSets, listFocusLines } from './export-repository.ts'
 import { FOCUS_COLUMNS, type FocusLine, focusRow } from './focus-row.ts'
-import { monthOf } from './line-time.ts'
 import { AnyDayOfPeriod } from './schemas.ts'
 import { SIDES } from './sides.ts'
 
@@ -33,7 +33,7 @@ export function focusRoutes({ db, platformTenantId }: BillingKernel): FastifyPlu
           },
         },
         async (request, reply) => {
-          const period = monthOf(request.query.period)
+          const period = monthOf(request.query.period).first_day
           const scope = scopeOf(callerOf(request))
           const lines = exportLines<FocusLine>({
             version: () => countLineSets(db, { period }),

@@ -2,11 +2,11 @@
 // nothing does: whatever is wrong with the file, the old set stands, and the invoice says why. Where a storage backend is
 // active, the raw file is put there first, and the same transaction records it.
 import { ProviderBusyError } from '../../integrations/digitalocean/index.ts'
-import { reasonOf } from '../../kernel/db/sql-state.ts'
+import { reasonOf } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
-import type { JobRun } from '../../kernel/queue/job.ts'
+import type { JobRun } from '../../kernel/queue/queues.ts'
 import { keepFile, recordFile } from '../storage-backends/index.ts'
 import type { BillingKernel } from './billing-kernel.ts'
 import { withInvoiceFile } from './download-invoice.ts'

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { ProviderBusyError } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import { handle, type JobHandler, type JobRun, type JobType } from '../../kernel/queue/job.ts'
+import { handle, type JobHandler, type JobRun, type JobType } from '../../kernel/queue/queues.ts'
 import type { BillingKernel } from './billing-kernel.ts'
 import { ingestInvoice } from './ingest-invoice.ts'
 import { InvoiceFileError } from './invoice-file-error.ts'

@@ -2,8 +2,7 @@
 // after the last attempt stays marked, and finance-push.ts asks for it again. So no outage leaves dead letters behind.
 import { Type } from 'typebox'
 import { FinanceError } from '../../integrations/finance/index.ts'
-import { handle, type JobHandler, type JobType } from '../../kernel/queue/job.ts'
-import { QUEUES } from '../../kernel/queue/queues.ts'
+import { handle, type JobHandler, type JobType, QUEUES } from '../../kernel/queue/queues.ts'
 import type { FinanceKernel } from './finance-kernel.ts'
 import { pushInvoice } from './push-invoice.ts'
 

@@ -1,7 +1,6 @@
 // The hourly look at what the provider's account owes.
-
 import { newId } from '../../kernel/ids.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import { PROVIDER } from '../inventory/index.ts'
 import type { BillingKernel } from './billing-kernel.ts'
 import { insertBalance } from './repository.ts'

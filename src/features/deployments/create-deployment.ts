@@ -1,5 +1,5 @@
 // A new deployment: it starts in `active`, and creating it records no event, for nothing was left.
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import { conflict, forbidden, invalid } from '../../kernel/errors.ts'
 import { type Caller, seesAllTenants } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { actingText } from '../../kernel/acting.ts'
 import { auditedInsert, auditedValues } from '../../kernel/audit-entry.ts'
-import { filteredList } from '../../kernel/db/filtered-list.ts'
+import { listPage } from '../../kernel/db/list.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
@@ -240,18 +240,18 @@ export function listDeployments(
   limit: number,
   after: string | null,
 ): Promise<{ id: string; json: string }[]> {
-  return filteredList(executor, {
+  return listPage(executor, {
     name: 'deployments',
     select: `select d.id, ${DEPLOYMENT_JSON} as json from cloud_deployments d`,
-    filters: [
-      ['scope', 'd.tenant_id =', tenantOf(scope)],
-      ['state', 'd.state =', filter.state],
-      ['region', 'd.region =', filter.region],
-      ['slug', 'd.slug =', filter.slug],
-      ['tenant_id', 'd.tenant_id =', filter.tenant_id],
-      ['after', 'd.id >', after],
-    ],
-    order: 'd.id',
+    filters: {
+      scope: ['d.tenant_id = ?', tenantOf(scope)],
+      state: ['d.state = ?', filter.state],
+      region: ['d.region = ?', filter.region],
+      slug: ['d.slug = ?', filter.slug],
+      tenant_id: ['d.tenant_id = ?', filter.tenant_id],
+    },
+    orderBy: ['d.id'],
+    after: after === null ? null : [after],
     limit,
   })
 }

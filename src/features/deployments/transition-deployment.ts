@@ -1,6 +1,6 @@
 // A move between states: validated against the map and what the caller may do, written only if the deployment is still
 // where it was read, with its event and what follows for the subscription in the same transaction.
-import { untilDone } from '../../kernel/db/transaction.ts'
+import { retryConflicts } from '../../kernel/db/transaction.ts'
 import { AppError, conflict, notFound } from '../../kernel/errors.ts'
 import { isPermitted, mayOperate } from '../../kernel/http/access.ts'
 import { actingRole, type Caller, scopeOf } from '../../kernel/http/caller.ts'
@@ -59,7 +59,7 @@ export async function transitionDeployment(
     billing_action: isBillingAction(to),
     follow: subscriptionAfter(to),
   }
-  const { from_state, held, deployment } = await untilDone(db, () =>
+  const { from_state, held, deployment } = await retryConflicts(db, () =>
     moveDeployment(db, scopeOf(caller), move),
   )
   if (from_state === null) throw notFound()

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { type Kind, kindNames } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import { handle, type JobHandler, type JobRun, type JobType } from '../../kernel/queue/job.ts'
+import { handle, type JobHandler, type JobRun, type JobType } from '../../kernel/queue/queues.ts'
 import type { InventoryKernel } from './inventory-kernel.ts'
 import { refreshResource } from './refresh-resource.ts'
 import { LostRunError, retryAfter, syncKind } from './sync-kind.ts'

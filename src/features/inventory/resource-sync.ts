@@ -1,5 +1,5 @@
 // The hourly sweep of everything.
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import type { InventoryKernel } from './inventory-kernel.ts'
 import { sendSweep } from './jobs.ts'
 

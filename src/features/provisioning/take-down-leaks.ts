@@ -4,8 +4,7 @@
 // of the provider and of the database right before. What a run left that `failed` is an operator's to judge.
 import { idText, type Provider, type RawItem } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import type { JobRun } from '../../kernel/queue/job.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { JobRun, Task } from '../../kernel/queue/queues.ts'
 import { beginLook, type InventoryKernel } from '../inventory/index.ts'
 import { isLeftBehind, listRolledBack } from './leak-repository.ts'
 import { recordDestroyed } from './record-destroyed.ts'

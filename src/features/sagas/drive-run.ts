@@ -2,8 +2,7 @@
 // ledger before it is called, and whoever takes over from a dead worker goes back, never on. When the process is told to
 // stop, the step in hand is finished and the run is put down for another worker, which goes on with the next.
 import { randomUUID } from 'node:crypto'
-import { transaction } from '../../kernel/db/transaction.ts'
-import { waitForDatabase } from '../../kernel/db/wait-for-database.ts'
+import { transaction, waitForDatabase } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { completeStep } from './complete-repository.ts'

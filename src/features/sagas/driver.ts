@@ -1,12 +1,11 @@
 // The runs this process drives: how it comes by them, how it says that it lives, and how it learns that a run is no longer
 // its own. A job only brings a run here; the run is driven in the background, and outlives the job.
 import { randomUUID } from 'node:crypto'
-import { transaction } from '../../kernel/db/transaction.ts'
-import { waitForDatabase } from '../../kernel/db/wait-for-database.ts'
-import { within } from '../../kernel/deadline.ts'
+import { transaction, waitForDatabase } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { QUEUES } from '../../kernel/queue/queues.ts'
+import { within } from '../../kernel/time.ts'
 import {
   awaitJob,
   beat,

@@ -2,10 +2,10 @@
 // does the same, so that operators see it and can ask for it.
 import type { Logger } from 'pino'
 import { transaction } from '../../kernel/db/transaction.ts'
-import { every } from '../../kernel/every.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
+import { every } from '../../kernel/time.ts'
 import { rescuePlan, type Stranded } from './rescue-plan.ts'
 import { lockStranded, markRescued, type Patience, suspectSilent } from './rescue-repository.ts'
 import { sagaJob, sendRun } from './saga-job.ts'

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import type { JobType } from '../../kernel/queue/job.ts'
+import type { JobType } from '../../kernel/queue/queues.ts'
 
 const Payload = Type.Object({ saga_id: Type.String() })
 

@@ -3,9 +3,9 @@
 // and a tick that nobody was there for, or that met an outage, is made up for by the next look. Of several missed ticks one
 // is made up for. Before, pg-boss kept the schedule; what it still has of an older version is taken from it.
 import { transaction } from '../../kernel/db/transaction.ts'
-import { every } from '../../kernel/every.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
+import { every } from '../../kernel/time.ts'
 import { listTicks, moveTick, type Tick } from './repository.ts'
 import { FIRST, taskJob } from './task.ts'
 

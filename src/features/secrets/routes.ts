@@ -29,7 +29,7 @@ export function secretRoutes(kernel: SecretsKernel): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('secrets', ['text'])
   const shown = ({ sealed, ...secret }: SecretRow) => ({
     ...secret,
-    readable: kernel.vault.open(secret.name, sealed) !== null,
+    readable: kernel.vault.decrypt(secret.name, sealed) !== null,
   })
 
   return async app => {

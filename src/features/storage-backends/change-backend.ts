@@ -29,7 +29,7 @@ export function changeBackend(
       await updateBackend(tx, id, {
         ...others,
         ...(name !== undefined && { name }),
-        ...(key !== undefined && { secret_access_key: kernel.storageSeal.seal(key, id) }),
+        ...(key !== undefined && { secret_access_key: kernel.storageEncryption.encrypt(key, id) }),
         updated_at: kernel.clock.now().toISOString(),
       })
     }),

@@ -1,6 +1,5 @@
 // Forgets a backend that holds no file. The database decides: a file that is recorded at the same moment keeps it.
-
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
 import type { Kernel } from '../../kernel/kernel.ts'

@@ -1,8 +1,8 @@
 // SQL of subscriptions.
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
+import type { Month } from '../../kernel/time.ts'
 import type { PlanItem } from '../catalog/index.ts'
-import type { Period } from './period.ts'
 import type { SubscriptionAddonRow, SubscriptionRow } from './tables.ts'
 
 /** A subscription (s) with its version (v) and plan (p), as JSON text. */
@@ -93,11 +93,11 @@ export async function setPlanVersion(
 }
 
 /** Every period that has ended becomes the current one, however many were missed. */
-export async function rollOver(executor: Executor, period: Period, at: string): Promise<number> {
+export async function rollOver(executor: Executor, month: Month, at: string): Promise<number> {
   const result = await executor
     .updateTable('subscriptions')
-    .set({ ...period, updated_at: at })
-    .where('current_period_end', '<', period.current_period_start)
+    .set({ current_period_start: month.first_day, current_period_end: month.last_day, updated_at: at })
+    .where('current_period_end', '<', month.first_day)
     .where('status', '!=', 'cancelled')
     .executeTakeFirst()
   return Number(result.numUpdatedRows)

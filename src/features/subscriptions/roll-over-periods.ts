@@ -1,7 +1,7 @@
 // On the first of a month every living subscription enters the new period.
 import type { Kernel } from '../../kernel/kernel.ts'
-import type { Task } from '../../kernel/queue/task.ts'
-import { monthOf } from './period.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
+import { monthOf } from '../../kernel/time.ts'
 import { rollOver } from './repository.ts'
 
 export const rollOverPeriods = ({ db, clock }: Kernel): Task => ({

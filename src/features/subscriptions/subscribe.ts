@@ -1,11 +1,11 @@
 // A deployment takes a plan: bound to the version that is active now, with price and quantity of its addons copied from
 // the catalog as they are now.
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { conflict, type FieldError, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
+import { monthOf } from '../../kernel/time.ts'
 import { type AddonRow, findActiveVersion, findAddons } from '../catalog/index.ts'
-import { monthOf } from './period.ts'
 import { insertSubscription, subscriptionJson } from './repository.ts'
 import type { SubscriptionStatus } from './tables.ts'
 
@@ -26,13 +26,14 @@ export async function subscribe(tx: Executor, now: Date, input: NewSubscription)
   if (!plan.version)
     throw notAcceptable({ pointer: '/plan_code', message: 'names a plan without an active version' })
   const { id: planVersionId, currency } = plan.version
-  const at = now.toISOString()
+  const [at, { first_day, last_day }] = [now.toISOString(), monthOf(now)]
   const subscription = {
     id: newId(),
     deployment_id: input.deploymentId,
     plan_version_id: planVersionId,
     status: input.status,
-    ...monthOf(now),
+    current_period_start: first_day,
+    current_period_end: last_day,
     trial_ends_at: input.trialEndsAt,
     created_at: at,
     updated_at: at,

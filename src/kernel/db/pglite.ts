@@ -6,12 +6,11 @@ import { PGlite, type Results, type Transaction } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect } from 'kysely'
 import { fromPglite } from 'pg-boss'
 import { ACTOR_SETTING, actingText } from '../acting.ts'
-import { within } from '../deadline.ts'
-import { parsers } from './column-values.ts'
+import { within } from '../time.ts'
 import type { Engine, Session } from './engine.ts'
+import { parsers, watchWrites } from './engine.ts'
 import { lockFolder } from './folder-lock.ts'
 import type { Tables } from './tables.ts'
-import { watchWrites } from './write-watch.ts'
 
 export interface PgliteOptions {
   /** Folder of the database; none: in memory. */

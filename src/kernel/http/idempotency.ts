@@ -5,12 +5,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
-import { problemOfDatabaseError } from '../db/sql-state.ts'
+import type { Encryption } from '../crypto.ts'
+import { problemOfDatabaseError } from '../db/errors.ts'
 import type { Executor } from '../db/tables.ts'
 import { transaction } from '../db/transaction.ts'
 import { AppError, conflict } from '../errors.ts'
 import type { Kernel } from '../kernel.ts'
-import type { Seal } from '../sealed.ts'
 import { deleteOldKeys, findKey, type KeptKey, keepAnswer, lockKey } from './idempotency-keys.ts'
 import {
   type Answer,
@@ -40,7 +40,7 @@ declare module 'fastify' {
 
 export interface Idempotency {
   db: Executor
-  seal: Seal
+  seal: Encryption
   /** How long a request waits for the answer of the first one. */
   waitMs?: number
 }

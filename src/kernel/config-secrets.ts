@@ -1,5 +1,7 @@
-// How much there is to guess in a secret. A rough, generous estimate: what repeats, counts up or spells words is cheap to try,
-// and whatever a random generator makes is far above the line. Pure.
+// Secrets of the configuration: how much there is to guess in one, and those for a start without configuration.
+import { randomBytes } from 'node:crypto'
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** What is asked of each byte that a secret must have: half of what random hexadecimal digits give. */
 const BITS_PER_BYTE = 2
@@ -23,7 +25,10 @@ export function shortness(value: string, bytes: number): string | undefined {
   return length < bytes ? `is ${length} bytes, at least ${bytes} are needed` : undefined
 }
 
-/** What remains to be guessed by somebody who tries repetitions, sequences and words first. */
+/**
+ * What remains to be guessed by somebody who tries repetitions, sequences and words first. A rough, generous estimate:
+ * whatever a random generator makes is far above the line.
+ */
 export function bitsOf(value: string): number {
   const bits = freshCharacters(value) * Math.log2(new Set(value).size)
   return spellsWords(value) ? Math.min(bits, BITS_PER_WRITTEN_LETTER * value.length) : bits
@@ -95,4 +100,44 @@ function spellsWords(value: string): boolean {
   if (letters < 0.7 * value.length || letters < SHORTEST_STRETCH * stretches) return false
   const pairs = [...value.toLowerCase().matchAll(/(?=([a-z]{2}))/g)].map(([, pair]) => pair!)
   return pairs.length >= FEWEST_PAIRS && pairs.filter(pair => PAIRS.has(pair)).length >= WORDY * pairs.length
+}
+
+export interface DevelopmentSecrets {
+  JWT_SECRET: string
+  SECRET_KEY: string
+  SESSION_SIGNING_SALT: string
+}
+
+/** Made once and kept in DATA_DIR, so that tokens and cookies survive a restart. Never used in production. */
+export function developmentSecrets(dataDir: string): DevelopmentSecrets {
+  const file = join(dataDir, 'development-secrets.json')
+  return read(file) ?? create(dataDir, file)
+}
+
+function read(file: string): DevelopmentSecrets | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw new Error(
+      `${file} cannot be read (${(error as Error).message}); delete it to have new secrets made`,
+    )
+  }
+}
+
+function create(dataDir: string, file: string): DevelopmentSecrets {
+  const secret = () => randomBytes(48).toString('base64url')
+  const secrets = { JWT_SECRET: secret(), SECRET_KEY: secret(), SESSION_SIGNING_SALT: secret() }
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  // Written whole, then linked into place: of two processes starting together one wins, the other reads it.
+  const draft = `${file}.${process.pid}`
+  writeFileSync(draft, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 })
+  try {
+    linkSync(draft, file)
+    return secrets
+  } catch {
+    return read(file) ?? secrets
+  } finally {
+    rmSync(draft, { force: true })
+  }
 }

@@ -1,5 +1,7 @@
 // Which addresses are out in the public: not ours, not the machine's, not the network's that the service runs in. An address
 // that people choose, a webhook's or a storage backend's, must not become a way to call what only the service can reach.
+import { type LookupAddress, lookup as systemLookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
 import { BlockList, isIP } from 'node:net'
 
 /** Networks that are special, private or nobody's, by IANA's registries. */
@@ -79,3 +81,34 @@ export function addressIn({ hostname }: URL): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, '')
   return isIP(host) === 0 ? undefined : host
 }
+
+export type Resolve = (
+  name: string,
+  options: { all: true; family?: number | string },
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
+/** The code of the error that refuses a name. */
+export const REFUSED_ADDRESS = 'REFUSED_ADDRESS'
+
+/**
+ * Resolves names when a connection is made, so that the addresses that were looked at are the ones connected to: a name that
+ * changes its mind in between (DNS rebinding) gains nothing. One address that is not allowed is enough to refuse the name.
+ */
+export function vettedLookup(
+  allowed: (address: string) => boolean,
+  resolve: Resolve = systemLookup as Resolve,
+): LookupFunction {
+  return (name, { family, all }, done) => {
+    resolve(name, { all: true, family }, (error, addresses) => {
+      const good = () => addresses.length > 0 && addresses.every(({ address }) => allowed(address))
+      if (error) done(error, [])
+      else if (!good()) done(refusal(), [])
+      else if (all) done(null, addresses)
+      else done(null, addresses[0]!.address, addresses[0]!.family)
+    })
+  }
+}
+
+const refusal = (): NodeJS.ErrnoException =>
+  Object.assign(new Error('the name resolves to an address that is not allowed'), { code: REFUSED_ADDRESS })

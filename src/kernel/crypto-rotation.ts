@@ -2,9 +2,9 @@
 // that the older one can be taken away. It may run beside the service, be killed and be run again: every write names the
 // value it replaces, so that one that was changed meanwhile stays as it is, and what is done already is passed over.
 import { type RawBuilder, sql } from 'kysely'
+import type { Encryption } from './crypto.ts'
 import type { Executor } from './db/tables.ts'
 import { transaction } from './db/transaction.ts'
-import type { Seal } from './sealed.ts'
 
 type Row = Record<string, string | null>
 
@@ -15,7 +15,7 @@ export interface EncryptedTable {
   key: readonly string[]
   /** Those that hold encrypted values. */
   columns: readonly string[]
-  renew: Seal['renew']
+  reencrypt: Encryption['reencrypt']
   /** Where the row's values are encrypted for. */
   placeOf(row: Row): string
   /** Columns that depend on the key as well, made anew with the values. */
@@ -75,7 +75,7 @@ async function goThrough(db: Executor, encrypted: EncryptedTable, atATime: numbe
 }
 
 function changesTo(
-  { columns, renew, placeOf }: EncryptedTable,
+  { columns, reencrypt, placeOf }: EncryptedTable,
   row: Row,
   seen: { stale: number; current: number; unreadable: number },
 ): Row {
@@ -84,7 +84,7 @@ function changesTo(
     const value = row[column]
     if (value === null || value === undefined) continue
     try {
-      const renewed = renew(value, placeOf(row))
+      const renewed = reencrypt(value, placeOf(row))
       if (renewed === null) seen.current += 1
       else {
         seen.stale += 1

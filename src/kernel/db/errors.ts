@@ -97,6 +97,9 @@ export function problemOfDatabaseError(error: unknown): AppError | undefined {
   }
 }
 
+export const isDatabaseAway = (error: unknown): boolean =>
+  problemOfDatabaseError(error)?.kind === 'unavailable'
+
 /** Why something failed, for a record that people read: the database's own words show tables and values. */
 export function reasonOf(error: unknown): string {
   const problem = problemOfDatabaseError(error)
