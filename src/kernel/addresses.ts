@@ -1,8 +1,7 @@
 // Which addresses are out in the public: not ours, not the machine's, not the network's that the service runs in. An address
 // that people choose, a webhook's or a storage backend's, must not become a way to call what only the service can reach.
 import { type LookupAddress, lookup as systemLookup } from 'node:dns'
-import type { LookupFunction } from 'node:net'
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
 
 /** Networks that are special, private or nobody's, by IANA's registries. */
 const REFUSED_4 = [

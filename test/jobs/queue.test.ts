@@ -8,8 +8,14 @@ import { sagaHandlers } from '../../src/features/sagas/index.ts'
 import { taskHandlers, upsertTasks } from '../../src/features/scheduled-tasks/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { unreachedQueue, type WorkerLife } from '../../src/kernel/queue/jobs.ts'
-import type { Task } from '../../src/kernel/queue/queues.ts'
-import { handle, type JobRun, type JobType, QUEUE_NAMES, QUEUES } from '../../src/kernel/queue/queues.ts'
+import {
+  handle,
+  type JobRun,
+  type JobType,
+  QUEUE_NAMES,
+  QUEUES,
+  type Task,
+} from '../../src/kernel/queue/queues.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 

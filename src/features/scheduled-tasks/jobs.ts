@@ -1,7 +1,6 @@
 // The job behind every task.
 import type { Kernel } from '../../kernel/kernel.ts'
-import type { Task } from '../../kernel/queue/queues.ts'
-import { handle, type JobHandler } from '../../kernel/queue/queues.ts'
+import { handle, type JobHandler, type Task } from '../../kernel/queue/queues.ts'
 import { runTask } from './run-task.ts'
 import { taskJob } from './task.ts'
 

@@ -2,8 +2,7 @@
 // development alone.
 import { SignJWT } from 'jose/jwt/sign'
 import { type Config, loadConfig } from '../config.ts'
-import { type Command, CommandError, text, usageError } from './command.ts'
-import { print } from './terminal.ts'
+import { type Command, CommandError, print, text, usageError } from './command.ts'
 
 export interface TokenOptions {
   sub?: string

@@ -2,8 +2,7 @@
 import { loadConfig } from '../config.ts'
 import { holdPorts, type Parts } from '../hold-ports.ts'
 import type { Running } from '../serve.ts'
-import type { Command } from './command.ts'
-import { paint, print } from './terminal.ts'
+import { type Command, paint, print } from './command.ts'
 import { developmentToken } from './token.ts'
 
 const serveParts = (summary: string, parts: Parts): Command => ({

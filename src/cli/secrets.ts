@@ -2,8 +2,7 @@
 import { loadConfig } from '../config.ts'
 import type { Reencryption } from '../kernel/crypto-rotation.ts'
 import { createLog } from '../kernel/log.ts'
-import { type Command, CommandError, usageError } from './command.ts'
-import { print, table } from './terminal.ts'
+import { type Command, CommandError, print, table, usageError } from './command.ts'
 
 export const secrets: Command = {
   usage: 'reencrypt',

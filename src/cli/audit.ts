@@ -2,9 +2,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Document, documentIn, unlikeCopy } from '../features/audit-log/index.ts'
-import { type Command, CommandError, text, usageError } from './command.ts'
+import { type Command, CommandError, paint, print, text, usageError } from './command.ts'
 import { type ServiceClient, serviceClient } from './service-client.ts'
-import { paint, print } from './terminal.ts'
 
 interface Verdict {
   intact: boolean

@@ -3,8 +3,7 @@ import closeWithGrace from 'close-with-grace'
 import { loadConfig } from '../config.ts'
 import { createLog } from '../kernel/log.ts'
 import { SANDBOX_PORTS } from '../sandbox.ts'
-import { type Command, CommandError, text, usageError } from './command.ts'
-import { paint, print } from './terminal.ts'
+import { type Command, CommandError, paint, print, text, usageError } from './command.ts'
 
 export const sandbox: Command = {
   usage: '[--provider-port N] [--finance-port N] [--droplets N] [--action-delay MS] [--no-rate-limits]',

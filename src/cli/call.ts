@@ -1,11 +1,10 @@
 // cloudops call METHOD PATH [BODY] [--get FIELD] [--until FIELD=VALUE]
-import { type Command, CommandError, text, usageError } from './command.ts'
+import { type Command, CommandError, print, text, usageError } from './command.ts'
 import { serviceClient } from './service-client.ts'
-import { print } from './terminal.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const POLL_MS = 250
-const PATIENCE_MS = 60_000
+const GIVE_UP_AFTER_MS = 60_000
 
 export const call: Command = {
   usage: 'METHOD PATH [BODY] [--get FIELD] [--until FIELD=VALUE]',
@@ -58,7 +57,7 @@ async function askUntil(ask: () => Promise<unknown>, { field, value }: Condition
     const answer = await ask()
     const seen = fieldOf(answer, field)
     if (String(seen) === value) return answer
-    if (Date.now() - started > PATIENCE_MS)
+    if (Date.now() - started > GIVE_UP_AFTER_MS)
       throw new CommandError(
         `${field} did not become ${value} within a minute; it is ${JSON.stringify(seen)}.`,
       )

@@ -4,8 +4,7 @@ import { migrate as applyMigrations, migrationStatus } from '../kernel/db/migrat
 import { createLog } from '../kernel/log.ts'
 import { createMetrics } from '../kernel/metrics.ts'
 import { systemClock } from '../kernel/time.ts'
-import { type Command, CommandError, usageError } from './command.ts'
-import { print, table } from './terminal.ts'
+import { type Command, CommandError, print, table, usageError } from './command.ts'
 
 export const migrate: Command = {
   usage: '[status]',

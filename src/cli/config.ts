@@ -1,7 +1,6 @@
 // cloudops config
 import { loadConfig, shown, type VariableName, variables } from '../config.ts'
-import type { Command } from './command.ts'
-import { print, table } from './terminal.ts'
+import { type Command, print, table } from './command.ts'
 
 export const config: Command = {
   usage: '[--json]',
