@@ -2,26 +2,13 @@
 // exactly when what was asked for is done. Ages are told by the database's clock, which all nodes share.
 import { createHash } from 'node:crypto'
 import { runStatement } from '../db/statement.ts'
-import type { Executor } from '../db/tables.ts'
+import type { Executor, Row } from '../db/tables.ts'
 
-export interface IdempotencyKeyRow {
-  caller: string
-  key: string
-  request_hash: string
-  /** The release before this one claims a key before it begins; nothing here asks for it. */
-  claim: string
-  started_at: string
-  /** Null while a node of that release works on it. */
-  finished_at: string | null
-  status: number | null
-  answer: string | null
-}
-
-declare module '../db/tables.ts' {
-  interface Tables {
-    idempotency_keys: IdempotencyKeyRow
-  }
-}
+/**
+ * The release before this one claims a key before it begins: `claim` is for it alone, and `finished_at` is null while a node
+ * of that release works on it.
+ */
+export type IdempotencyKeyRow = Row<'idempotency_keys'>
 
 /** A request's place in the table. */
 export type Place = Pick<IdempotencyKeyRow, 'caller' | 'key'>
