@@ -1,7 +1,7 @@
 // Where secrets are encrypted; their fingerprints are keyed, and follow.
 import type { EncryptedTable } from '../../kernel/reencrypt.ts'
 import type { SecretKeys } from '../../kernel/sealed.ts'
-import { createVault } from './vault.ts'
+import { createVault } from '../../kernel/vault.ts'
 
 export function encryptedSecrets(secretKeys: SecretKeys): EncryptedTable {
   const vault = createVault(secretKeys)

@@ -1,12 +1,12 @@
 // Browser sessions: a token is kept here, encrypted, and the browser holds the name of the place. The token is verified
 // again at every request, so that a session outlives neither it nor the issuer's secret; and the row is read at every
 // request, so that a session which is ended here is ended on every node.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Door, Refused } from '../../kernel/http/authenticate.ts'
 import type { Identity } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import type { EncryptedTable } from '../../kernel/reencrypt.ts'
 import { type Seal, type SecretKeys, sealFor } from '../../kernel/sealed.ts'
 import { deleteSessionsBefore, endSession, findSession, insertSession } from './repository.ts'
@@ -29,11 +29,7 @@ export interface Sessions {
   end(id: string): Promise<void>
 }
 
-export function createSessions(
-  { db, clock }: Kernel,
-  seal: Seal,
-  verifyToken: Door['verifyToken'],
-): Sessions {
+export function createSessions({ db, clock }: Deps, seal: Seal, verifyToken: Door['verifyToken']): Sessions {
   return {
     async start({ sub, tenantId, expiresAt }, token) {
       const id = newId()
@@ -69,7 +65,7 @@ export function createSessions(
   }
 }
 
-export const forgetSessions = ({ db, clock }: Pick<Kernel, 'db' | 'clock'>) => ({
+export const forgetSessions = ({ db, clock }: Pick<Deps, 'db' | 'clock'>) => ({
   what: 'browser sessions whose token has expired',
   run: () => deleteSessionsBefore(db, clock.now().toISOString()),
 })

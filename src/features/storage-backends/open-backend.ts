@@ -1,9 +1,9 @@
 // A backend's row, made into the place it stands for: the one moment its key is not encrypted.
+import type { Deps } from '../../deps.ts'
 import { type Place, StorageError, type Store } from '../../integrations/storage/index.ts'
 import type { EncryptedTable } from '../../kernel/reencrypt.ts'
 import { type Seal, type SecretKeys, sealFor } from '../../kernel/sealed.ts'
 import { findActiveBackend } from './repository.ts'
-import type { StorageKernel } from './storage-kernel.ts'
 import type { StorageBackendRow } from './tables.ts'
 
 export const storageSealOf = (secretKeys: SecretKeys): Seal => sealFor('storage backends', secretKeys)
@@ -17,13 +17,13 @@ export const encryptedBackends = (secretKeys: SecretKeys): EncryptedTable => ({
   placeOf: ({ id }) => id!,
 })
 
-export const openBackend = ({ storage, storageSeal }: StorageKernel, backend: StorageBackendRow): Store =>
+export const openBackend = ({ storage, storageSeal }: Deps, backend: StorageBackendRow): Store =>
   storage.open(placeOf(backend, storageSeal))
 
 /** The place where files are kept now, with its name; undefined when there is none. */
-export async function openActive(kernel: StorageKernel): Promise<{ name: string; store: Store } | undefined> {
-  const backend = await findActiveBackend(kernel.db)
-  return backend && { name: backend.name, store: openBackend(kernel, backend) }
+export async function openActive(deps: Deps): Promise<{ name: string; store: Store } | undefined> {
+  const backend = await findActiveBackend(deps.db)
+  return backend && { name: backend.name, store: openBackend(deps, backend) }
 }
 
 function placeOf(row: StorageBackendRow, seal: Seal): Place {

@@ -1,8 +1,7 @@
 // PostgreSQL through node-postgres.
-import { Kysely } from 'kysely'
+import { Kysely, PostgresDialect } from 'kysely'
 import type { Logger } from 'pino'
 import { within } from '../deadline.ts'
-import { ActingPostgresDialect } from './acting-dialect.ts'
 import { Connection, type ConnectionOptions, connectionOptions, type Pooler, types } from './connection.ts'
 import { ConnectionPool, poolOptions } from './connection-pool.ts'
 import type { Engine, Session, SessionTransaction } from './engine.ts'
@@ -39,7 +38,7 @@ export function openPostgres(options: PostgresOptions): Engine {
 
   return {
     kind: 'postgres',
-    db: new Kysely<Tables>({ dialect: new ActingPostgresDialect({ pool }) }),
+    db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }),
     session: work => withSession({ ...service, limit: () => UNLIMITED }, work),
     ping: async timeoutMs => void (await inTime(timeoutMs, 'select 1')),
     checkWrites: timeoutMs => writes.check(statement => inTime(timeoutMs, statement)),

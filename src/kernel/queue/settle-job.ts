@@ -3,7 +3,7 @@
 import type { Job, JobResult } from 'pg-boss'
 import type { Logger } from 'pino'
 import { Value } from 'typebox/value'
-import { actAsNobody } from '../acting.ts'
+import { actAsNobody } from '../audit.ts'
 import type { Engine } from '../db/engine.ts'
 import { withLongStatements } from '../db/statement-limit.ts'
 import type { Metrics } from '../metrics.ts'

@@ -1,7 +1,7 @@
 // The keys of the secrets, all derived from SECRET_KEY. A value is sealed for its name; its fingerprint is keyed, so that
 // it tells equal values from others and still lets nobody without the key try out what a short one might be.
 import { createHmac, hkdfSync } from 'node:crypto'
-import { type SecretKeys, sealFor } from '../../kernel/sealed.ts'
+import { type SecretKeys, sealFor } from './sealed.ts'
 
 export interface Vault {
   seal(name: string, value: string): string
