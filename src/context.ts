@@ -6,13 +6,12 @@ import type { Deps } from './deps.ts'
 import { auditKeys } from './features/audit-log/index.ts'
 import type { SagaKind } from './features/sagas/index.ts'
 import { createVault, tokenSecret, watchProviderTokens } from './features/secrets/index.ts'
-import { storageSealOf } from './features/storage-backends/index.ts'
-import { webhookSealOf } from './features/webhooks/index.ts'
+import { storageEncryptionOf } from './features/storage-backends/index.ts'
+import { webhookEncryptionOf } from './features/webhooks/webhook-secret.ts'
 import { clockOf, createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
 import { createStorage, type Storage } from './integrations/storage/index.ts'
 import { createWebhookSender } from './integrations/webhooks/index.ts'
-import { type Clock, dateIdsBy, type Machine } from './kernel/clock.ts'
 import { startDatabaseClock } from './kernel/db/database-clock.ts'
 import type { Engine } from './kernel/db/engine.ts'
 import { migrate } from './kernel/db/migrations.ts'
@@ -20,6 +19,7 @@ import { open, waitUntilReachable } from './kernel/db/open.ts'
 import { createLog } from './kernel/log.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
+import { type Clock, dateIdsBy, type Machine } from './kernel/time.ts'
 import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
 
@@ -87,10 +87,10 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       providerTokens,
       finance,
       webhookSender,
-      webhookSeal: webhookSealOf(config.SECRET_KEY),
+      webhookEncryption: webhookEncryptionOf(config.SECRET_KEY),
       storage,
       auditKeys: auditKeys(config.SECRET_KEY),
-      storageSeal: storageSealOf(config.SECRET_KEY),
+      storageEncryption: storageEncryptionOf(config.SECRET_KEY),
       platformTenantId: config.PLATFORM_TENANT_ID,
       engine,
       db: engine.db,

@@ -6,12 +6,12 @@ import type { Finance } from './integrations/finance/index.ts'
 import type { Storage } from './integrations/storage/index.ts'
 import type { WebhookSender } from './integrations/webhooks/index.ts'
 import type { AuditKeys } from './kernel/audit-keys.ts'
-import type { Clock } from './kernel/clock.ts'
+import type { Encryption } from './kernel/crypto.ts'
 import type { Engine } from './kernel/db/engine.ts'
 import type { Tables } from './kernel/db/tables.ts'
 import type { Metrics } from './kernel/metrics.ts'
 import type { Jobs } from './kernel/queue/jobs.ts'
-import type { Seal } from './kernel/sealed.ts'
+import type { Clock } from './kernel/time.ts'
 import type { Vault } from './kernel/vault.ts'
 
 export interface Deps {
@@ -29,9 +29,9 @@ export interface Deps {
   /** Undefined when none is configured: then nothing is pushed, and nothing fails. */
   finance: Finance | undefined
   storage: Storage
-  storageSeal: Seal
+  storageEncryption: Encryption
   vault: Vault
   webhookSender: WebhookSender
-  webhookSeal: Seal
+  webhookEncryption: Encryption
   auditKeys: AuditKeys
 }

@@ -4,10 +4,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isDeepStrictEqual } from 'node:util'
 import { type Insertable, type Selectable, sql, type UpdateObject, type WhereInterface } from 'kysely'
-import { processTime } from './clock.ts'
 import type { Executor, Tables } from './db/tables.ts'
 import { beforeCommit, transaction } from './db/transaction.ts'
 import { newId } from './ids.ts'
+import { processTime } from './time.ts'
 
 /** On whose behalf the code runs: the caller of the request that is being answered. */
 export interface Actor {

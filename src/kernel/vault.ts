@@ -1,14 +1,14 @@
-// The keys of the secrets, all derived from SECRET_KEY. A value is sealed for its name; its fingerprint is keyed, so that
+// The keys of the secrets, all derived from SECRET_KEY. A value is encrypted for its name; its fingerprint is keyed, so that
 // it tells equal values from others and still lets nobody without the key try out what a short one might be.
 import { createHmac, hkdfSync } from 'node:crypto'
-import { type SecretKeys, sealFor } from './sealed.ts'
+import { encryptionFor, type SecretKeys } from './crypto.ts'
 
 export interface Vault {
-  seal(name: string, value: string): string
-  /** Null when it was sealed under a SECRET_KEY that is not listed, or is not what was stored. */
-  open(name: string, sealed: string): string | null
-  /** Sealed anew under the first SECRET_KEY; null when it is already. Throws what `open` answers with null. */
-  renew(name: string, sealed: string): string | null
+  encrypt(name: string, value: string): string
+  /** Null when it was encrypted under a SECRET_KEY that is not listed, or is not what was stored. */
+  decrypt(name: string, encrypted: string): string | null
+  /** Encrypted anew under the first SECRET_KEY; null when it is already. Throws where `decrypt` returns null. */
+  reencrypt(name: string, encrypted: string): string | null
   fingerprint(value: string): string
 }
 
@@ -16,18 +16,18 @@ export interface Vault {
 const FINGERPRINT_HEX = 16
 
 export function createVault(secretKeys: SecretKeys): Vault {
-  const { seal, open, renew } = sealFor('secrets', secretKeys)
+  const { encrypt, decrypt, reencrypt } = encryptionFor('secrets', secretKeys)
   const key = Buffer.from(hkdfSync('sha256', secretKeys[0]!, '', 'cloudops fingerprint secrets', 32))
   return {
-    seal: (name, value) => seal(value, name),
-    open(name, sealed) {
+    encrypt: (name, value) => encrypt(value, name),
+    decrypt(name, encrypted) {
       try {
-        return open(sealed, name)
+        return decrypt(encrypted, name)
       } catch {
         return null
       }
     },
-    renew: (name, sealed) => renew(sealed, name),
+    reencrypt: (name, encrypted) => reencrypt(encrypted, name),
     fingerprint: value =>
       createHmac('sha256', key).update(value, 'utf8').digest('hex').slice(0, FINGERPRINT_HEX),
   }

@@ -10,7 +10,7 @@ import {
   SUBSCRIPTION_AFTER,
   subscriptionAfter,
 } from '../../src/features/deployments/lifecycle.ts'
-import { monthOf } from '../../src/features/subscriptions/actions.ts'
+import { monthOf } from '../../src/kernel/time.ts'
 
 /** The contract's map, written out once more: every pair of states is compared with it. */
 const contract: Record<string, string[]> = {
@@ -77,7 +77,8 @@ test('a period is the calendar month in UTC, first and last day', () => {
     '2027-02-28T23:00:00-05:00': ['2027-03-01', '2027-03-31'],
   }
   for (const [at, [start, end]] of Object.entries(months)) {
-    assert.deepEqual(monthOf(new Date(at)), { current_period_start: start, current_period_end: end }, at)
+    const { first_day, last_day } = monthOf(new Date(at))
+    assert.deepEqual([first_day, last_day], [start, end], at)
   }
 })
 

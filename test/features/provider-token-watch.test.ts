@@ -8,7 +8,10 @@ import { createVault } from '../../src/kernel/vault.ts'
 
 type Row = { name: string; sealed: string }
 const vault = createVault(['k'.repeat(32)])
-const secret = (name: string, value: string, keys = vault): Row => ({ name, sealed: keys.seal(name, value) })
+const secret = (name: string, value: string, keys = vault): Row => ({
+  name,
+  sealed: keys.encrypt(name, value),
+})
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
 /** A database that answers as the test says. */

@@ -55,15 +55,19 @@ test('a complaint says what is wrong with name and value, and never the value', 
 test('a value opens under its own name and key alone; its fingerprint is keyed, short and the same for the same value', () => {
   const [one, other] = [createVault(['k'.repeat(32)]), createVault(['l'.repeat(32)])]
   const value = ' päss\twörd 🔑\n'
-  const sealed = one.seal('smtp', value)
-  assert.equal(one.open('smtp', sealed), value)
-  assert.notEqual(one.seal('smtp', value), sealed, 'never twice the same')
+  const sealed = one.encrypt('smtp', value)
+  assert.equal(one.decrypt('smtp', sealed), value)
+  assert.notEqual(one.encrypt('smtp', value), sealed, 'never twice the same')
   assert.ok(!Buffer.from(sealed.slice(3), 'base64url').includes('wörd'))
   assert.deepEqual(
-    [one.open('smtp2', sealed), other.open('smtp', sealed), one.open('smtp', `${sealed.slice(0, -2)}AA`)],
+    [
+      one.decrypt('smtp2', sealed),
+      other.decrypt('smtp', sealed),
+      one.decrypt('smtp', `${sealed.slice(0, -2)}AA`),
+    ],
     [null, null, null],
   )
-  assert.equal(one.open('smtp', 'not sealed'), null)
+  assert.equal(one.decrypt('smtp', 'not sealed'), null)
 
   assert.match(one.fingerprint(value), /^[0-9a-f]{16}$/)
   assert.equal(one.fingerprint(value), createVault(['k'.repeat(32)]).fingerprint(value))

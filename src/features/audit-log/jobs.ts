@@ -1,6 +1,6 @@
 // The task that keeps the chain: new entries get their place, and checkpoints leave the database.
 import type { Deps } from '../../deps.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import { publishCheckpoints } from './publish-checkpoints.ts'
 import { sealEntries } from './seal-entries.ts'
 

@@ -3,7 +3,7 @@
 import type { Deps } from '../../deps.ts'
 import type { InvoiceHeader } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import { sendIngest, sendRematch } from './jobs.ts'
 import { type ListedInvoice, listToIngest, upsertInvoices } from './repository.ts'
 

@@ -1,7 +1,7 @@
 // The hourly look for invoices that finance has not heard of: because it was away for longer than the queue tries, because
 // it was configured after they were ingested, or because a push was lost in any other way.
 import type { Deps } from '../../deps.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import { requestMissingPushes } from './request-push.ts'
 
 export const financePush = (deps: Deps): Task => ({

@@ -5,10 +5,10 @@ import type { Deps } from '../../deps.ts'
 import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
 import { CSV, CsvBody, sendCsv } from '../../kernel/http/csv.ts'
 import { Query } from '../../kernel/http/words.ts'
+import { monthOf } from '../../kernel/time.ts'
 import { exportLines } from './export-lines.ts'
 import { countLineSets, listFocusLines } from './export-repository.ts'
 import { FOCUS_COLUMNS, type FocusLine, focusRow } from './focus-row.ts'
-import { monthOf } from './line-time.ts'
 import { AnyDayOfPeriod } from './schemas.ts'
 import { SIDES } from './sides.ts'
 
@@ -34,7 +34,7 @@ export function focusRoutes({ db, platformTenantId }: Deps): FastifyPluginAsyncT
           },
         },
         async (request, reply) => {
-          const period = monthOf(request.query.period)
+          const period = monthOf(request.query.period).first_day
           const scope = scopeOf(callerOf(request))
           const lines = exportLines<FocusLine>({
             version: () => countLineSets(db, { period }),

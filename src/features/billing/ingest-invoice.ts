@@ -3,11 +3,11 @@
 // active, the raw file is put there first, and the same transaction records it.
 import type { Deps } from '../../deps.ts'
 import { ProviderBusyError } from '../../integrations/digitalocean/index.ts'
-import { reasonOf } from '../../kernel/db/sql-state.ts'
+import { reasonOf } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
-import type { JobRun } from '../../kernel/queue/job.ts'
+import type { JobRun } from '../../kernel/queue/queues.ts'
 import { keepFile, recordFile } from '../storage-backends/index.ts'
 import { withInvoiceFile } from './download-invoice.ts'
 import { fileKey } from './file-key.ts'

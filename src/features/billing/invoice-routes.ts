@@ -6,9 +6,9 @@ import { notFound } from '../../kernel/errors.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, Nullable, One } from '../../kernel/http/words.ts'
+import { monthOf } from '../../kernel/time.ts'
 import { findFile } from '../storage-backends/index.ts'
 import { shownInvoice } from './finance-status.ts'
-import { monthOf } from './line-time.ts'
 import { findInvoice, latestBalance, listInvoices } from './repository.ts'
 import { requestIngest } from './request-ingest.ts'
 import { Balance, IdParams, Invoice, InvoicesQuery, ShownInvoice } from './schemas.ts'
@@ -56,7 +56,7 @@ export function invoiceRoutes(deps: Deps): FastifyPluginAsyncTypebox {
         const before = key && { period: key[0], id: key[1] }
         const rows = await listInvoices(
           db,
-          { ...filter, period: period && monthOf(period) },
+          { ...filter, period: period && monthOf(period).first_day },
           limit + 1,
           before,
         )

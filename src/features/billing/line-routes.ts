@@ -8,9 +8,9 @@ import { inRequest } from '../../kernel/http/idempotency.ts'
 import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
 import { cursorOf } from '../../kernel/http/pagination.ts'
 import { Many, One } from '../../kernel/http/words.ts'
+import { monthOf } from '../../kernel/time.ts'
 import { assignLine, unassignLineByHand } from './assign-line.ts'
 import { sendCostLines } from './cost-lines-csv.ts'
-import { monthOf } from './line-time.ts'
 import { listLines } from './list-lines.ts'
 import { AssignBody, CostLine, CostLinesQuery, IdParams } from './schemas.ts'
 import { SIDES, type Side } from './sides.ts'
@@ -45,7 +45,7 @@ export function lineRoutes(deps: Deps): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { limit, cursor, period, ...filter } = request.query
-        const asked = { ...filter, period: period && monthOf(period) }
+        const asked = { ...filter, period: period && monthOf(period).first_day }
         const caller = callerOf(request)
         refuseForeignTenant(caller, filter.tenant_id)
         const scope = scopeOf(caller)

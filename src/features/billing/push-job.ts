@@ -4,8 +4,7 @@
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { FinanceError } from '../../integrations/finance/index.ts'
-import { handle, type JobHandler, type JobType } from '../../kernel/queue/job.ts'
-import { QUEUES } from '../../kernel/queue/queues.ts'
+import { handle, type JobHandler, type JobType, QUEUES } from '../../kernel/queue/queues.ts'
 import { pushInvoice } from './push-invoice.ts'
 
 const Payload = Type.Object({ invoice_id: Type.String() })

@@ -2,7 +2,7 @@
 
 import type { Deps } from '../../deps.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import { PROVIDER } from '../inventory/index.ts'
 import { insertBalance } from './repository.ts'
 

@@ -5,7 +5,7 @@ import { type TSchema, Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
 import { Id, Nullable, One, Query } from '../../kernel/http/words.ts'
-import { monthOf } from './line-time.ts'
+import { monthOf } from '../../kernel/time.ts'
 import { AnyDayOfPeriod } from './schemas.ts'
 import { SIDES } from './sides.ts'
 import { SHOWN_GROUPS, summaryOf } from './summary.ts'
@@ -67,7 +67,7 @@ export function summaryRoutes({ db }: Deps): FastifyPluginAsyncTypebox {
           },
         },
         async request => {
-          const period = monthOf(request.query.period)
+          const period = monthOf(request.query.period).first_day
           return {
             data: { period, currencies: summaryOf(await sumLines(db, scopeOf(callerOf(request)), period)) },
           }

@@ -1,6 +1,6 @@
 // A price for what no plan covers. Of one kind, unit and currency, no two hold on one day.
 import type { Deps } from '../../deps.ts'
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, invalid } from '../../kernel/errors.ts'

@@ -1,7 +1,7 @@
 // Creating, changing and subscribing deployments.
 import { sql } from 'kysely'
 import type { Deps } from '../../deps.ts'
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, forbidden, invalid, notFound } from '../../kernel/errors.ts'
 import { mayOperate } from '../../kernel/http/access.ts'

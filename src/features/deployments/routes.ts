@@ -81,7 +81,7 @@ export const deploymentRoutes = (deps: Deps) =>
       },
       ({ caller, scope, filter, limit, after }) => {
         refuseForeignTenant(caller, filter.tenant_id)
-        return listDeployments(deps.db, scope, filter, limit, after && String(after[0]))
+        return listDeployments(deps.db, scope, filter, limit, after)
       },
     )
 

@@ -1,10 +1,11 @@
 // All SQL of deployments and of their events.
 import { sql } from 'kysely'
 import { auditedTable } from '../../kernel/audit.ts'
-import { filteredList } from '../../kernel/db/filtered-list.ts'
+import { listPage } from '../../kernel/db/list.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
+import type { Key } from '../../kernel/http/pagination.ts'
 import { columnsOf, jsonOf } from '../../kernel/noun.ts'
 import { SUBSCRIPTION_OF_DEPLOYMENT } from '../subscriptions/index.ts'
 import { publishEvents } from '../webhooks/index.ts'
@@ -68,20 +69,20 @@ export function listDeployments(
   scope: Scope,
   filter: DeploymentFilter,
   limit: number,
-  after: string | null,
+  after: Key | null,
 ): Promise<{ id: string; json: string }[]> {
-  return filteredList(executor, {
+  return listPage(executor, {
     name: 'deployments',
     select: `select d.id, ${DEPLOYMENT_JSON}::text as json from cloud_deployments d`,
-    filters: [
-      ['scope', 'd.tenant_id =', tenantOf(scope)],
-      ['state', 'd.state =', filter.state],
-      ['region', 'd.region =', filter.region],
-      ['slug', 'd.slug =', filter.slug],
-      ['tenant_id', 'd.tenant_id =', filter.tenant_id],
-      ['after', 'd.id >', after],
-    ],
-    order: 'd.id',
+    filters: {
+      scope: ['d.tenant_id = ?', tenantOf(scope)],
+      state: ['d.state = ?', filter.state],
+      region: ['d.region = ?', filter.region],
+      slug: ['d.slug = ?', filter.slug],
+      tenant_id: ['d.tenant_id = ?', filter.tenant_id],
+    },
+    orderBy: ['d.id'],
+    after,
     limit,
   })
 }

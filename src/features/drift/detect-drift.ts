@@ -3,7 +3,7 @@
 import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import type { JobRun } from '../../kernel/queue/job.ts'
+import type { JobRun } from '../../kernel/queue/queues.ts'
 import { recordDriftEvents } from '../inventory/index.ts'
 import { alike } from './compare.ts'
 import {

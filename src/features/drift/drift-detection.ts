@@ -1,7 +1,7 @@
 // The hourly sweep for drift, five minutes after the resources are synced. It asks only the database, so it shares the
 // queue of such tasks and never waits behind a sync that the provider holds up.
 import type { Deps } from '../../deps.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import { detectDrift } from './detect-drift.ts'
 
 export const driftDetection = (deps: Deps): Task => ({

@@ -1,6 +1,6 @@
 // The hourly sweep of everything.
 import type { Deps } from '../../deps.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import { sendSweep } from './jobs.ts'
 
 /** Both have to be able to ask: a sweep without the projects would leave resources without tenants. */

@@ -10,11 +10,11 @@ import {
   ProviderError,
   type RawItem,
 } from '../../integrations/digitalocean/index.ts'
-import type { Clock } from '../../kernel/clock.ts'
-import { reasonOf } from '../../kernel/db/sql-state.ts'
+import { reasonOf } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { JobRun } from '../../kernel/queue/job.ts'
+import type { JobRun } from '../../kernel/queue/queues.ts'
+import type { Clock } from '../../kernel/time.ts'
 import { mustHold } from './brake.ts'
 import { ensureInternalProject } from './ensure-internal-project.ts'
 import { createRemarks } from './listing-remarks.ts'

@@ -1,10 +1,10 @@
 // Mirrors the projects and what each holds, then re-homes the resources whose project or tenant that changes.
 import type { Deps } from '../../deps.ts'
 import { resourceOfUrn } from '../../integrations/digitalocean/index.ts'
-import { reasonOf } from '../../kernel/db/sql-state.ts'
+import { reasonOf } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { JobRun } from '../../kernel/queue/job.ts'
+import type { JobRun } from '../../kernel/queue/queues.ts'
 import { seenProject } from './ensure-internal-project.ts'
 import { createRemarks } from './listing-remarks.ts'
 import {

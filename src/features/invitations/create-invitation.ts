@@ -1,6 +1,6 @@
 // Invites an address into a tenant: the one moment the token is known. Nothing is sent; whoever invites hands it on.
 import type { Deps } from '../../deps.ts'
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'

@@ -1,6 +1,6 @@
 // The hourly task that meters. At minute 40 the sweep of minute 15 has long been written.
 import type { Deps } from '../../deps.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import { meterHours } from './meter-hours.ts'
 
 export const metering = (deps: Deps): Task => ({

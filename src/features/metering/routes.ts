@@ -8,7 +8,7 @@ import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
 import { One } from '../../kernel/http/words.ts'
 import { costsOfNobody } from './cost-repository.ts'
 import { marginsOfDeployments, marginsOfTenants } from './list-margins.ts'
-import { monthOfQuery } from './month-of-query.ts'
+import { monthOfQuery } from './period.ts'
 import { IdParams, Margins, MarginsQuery, Usage, UsageQuery } from './schemas.ts'
 import { showUsage } from './show-usage.ts'
 

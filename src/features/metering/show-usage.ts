@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import { listBilled } from '../deployments/index.ts'
-import { monthOfQuery } from './month-of-query.ts'
+import { monthOfQuery } from './period.ts'
 import { readUsage } from './read-usage.ts'
 
 export async function showUsage({ db, clock }: Deps, scope: Scope, id: string, period?: string) {

@@ -1,6 +1,6 @@
 // A role goes only when nobody has it and nobody is about to: what it held back would otherwise be open all at once.
 import type { Deps } from '../../deps.ts'
-import { sqlState } from '../../kernel/db/sql-state.ts'
+import { sqlState } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'

@@ -4,8 +4,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
-import { transaction } from '../../kernel/db/transaction.ts'
-import { waitForDatabase } from '../../kernel/db/wait-for-database.ts'
+import { transaction, waitForDatabase } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import { completeStep } from './complete-repository.ts'
 import {

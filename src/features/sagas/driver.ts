@@ -3,11 +3,10 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
-import { transaction } from '../../kernel/db/transaction.ts'
-import { waitForDatabase } from '../../kernel/db/wait-for-database.ts'
-import { within } from '../../kernel/deadline.ts'
+import { transaction, waitForDatabase } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import { QUEUES } from '../../kernel/queue/queues.ts'
+import { within } from '../../kernel/time.ts'
 import {
   awaitJob,
   beat,

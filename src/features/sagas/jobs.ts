@@ -1,8 +1,8 @@
 // What brings a run to a process: its job, and a look at what another version has left alone.
 
 import type { Deps } from '../../deps.ts'
-import { every } from '../../kernel/every.ts'
-import { handle, type JobHandler } from '../../kernel/queue/job.ts'
+import { handle, type JobHandler } from '../../kernel/queue/queues.ts'
+import { every } from '../../kernel/time.ts'
 import { createDriver } from './driver.ts'
 import { registryOf } from './registry.ts'
 import { sagaJob } from './saga-job.ts'

@@ -1,7 +1,7 @@
 // SQL of runs as they are started, cancelled, listed and shown. The database makes the JSON.
 import { type Selectable, sql } from 'kysely'
 import { auditedTable } from '../../kernel/audit.ts'
-import { filteredList } from '../../kernel/db/filtered-list.ts'
+import { listPage } from '../../kernel/db/list.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import { jsonOf } from '../../kernel/noun.ts'
@@ -119,17 +119,18 @@ export function listRuns(
   limit: number,
   before: string | null,
 ): Promise<{ id: string; json: string }[]> {
-  return filteredList(executor, {
+  return listPage(executor, {
     name: scope.allTenants ? 'saga_runs' : 'saga_runs_of_tenant',
     select: `select r.id, ${jsonOf(SagaRun, 'r', runFields(scope))}::text as json from saga_runs r`,
-    filters: [
-      ['status', 'r.status =', filter.status],
-      ['kind', 'r.kind =', filter.kind],
-      ['deployment_id', 'r.deployment_id =', filter.deployment_id],
-      ['tenant_id', 'r.tenant_id =', scope.allTenants ? filter.tenant_id : scope.tenantId],
-      ['before', 'r.id <', before],
-    ],
-    order: 'r.id desc',
+    filters: {
+      status: ['r.status = ?', filter.status],
+      kind: ['r.kind = ?', filter.kind],
+      deployment_id: ['r.deployment_id = ?', filter.deployment_id],
+      tenant_id: ['r.tenant_id = ?', scope.allTenants ? filter.tenant_id : scope.tenantId],
+    },
+    orderBy: ['r.id'],
+    descending: true,
+    after: before === null ? null : [before],
     limit,
   })
 }

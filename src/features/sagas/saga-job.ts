@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import type { JobType } from '../../kernel/queue/job.ts'
+import type { JobType } from '../../kernel/queue/queues.ts'
 
 const Payload = Type.Object({ saga_id: Type.String() })
 

@@ -1,6 +1,6 @@
 // The service tidies up after itself: runs of tasks are kept for 90 days, and what others hand in as long as they say.
 import type { Deps } from '../../deps.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import { deleteRunsBefore } from './repository.ts'
 
 /** Something to tidy up every day. */

@@ -1,7 +1,7 @@
 // The job behind every task.
 import type { Deps } from '../../deps.ts'
-import { handle, type JobHandler } from '../../kernel/queue/job.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
+import { handle, type JobHandler } from '../../kernel/queue/queues.ts'
 import { runTask } from './run-task.ts'
 import { taskJob } from './task.ts'
 

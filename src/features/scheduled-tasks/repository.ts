@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import { auditedTable } from '../../kernel/audit.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import type { ScheduledTaskRow, TaskRunRow } from './tables.ts'
 
 export type TaskWithLastRun = Omit<ScheduledTaskRow, 'next_run_at' | 'own_queue'> & {

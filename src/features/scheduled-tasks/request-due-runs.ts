@@ -4,8 +4,8 @@
 // is made up for. Before, pg-boss kept the schedule; what it still has of an older version is taken from it.
 import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import { every } from '../../kernel/every.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
+import { every } from '../../kernel/time.ts'
 import { listTicks, moveTick, type Tick } from './repository.ts'
 import { FIRST, taskJob } from './task.ts'
 

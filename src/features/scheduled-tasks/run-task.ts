@@ -2,8 +2,7 @@
 // paused is recorded as skipped; an operator's own request runs all the same.
 import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import type { JobRun } from '../../kernel/queue/job.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { JobRun, Task } from '../../kernel/queue/queues.ts'
 import { beginRun, failLostRuns, finishRun, lockTask } from './repository.ts'
 import type { Trigger } from './tables.ts'
 

@@ -22,7 +22,7 @@ export function newSecret(
   return {
     name,
     version: 1,
-    sealed: vault.seal(name, value),
+    sealed: vault.encrypt(name, value),
     fingerprint: vault.fingerprint(value),
     description,
     created_at: at,

@@ -32,7 +32,7 @@ export async function watchProviderTokens(
       const queue = queueOf(name)
       // A queue that another version has.
       if (queue === undefined) continue
-      const token = vault.open(name, sealed)
+      const token = vault.decrypt(name, sealed)
       if (token !== null) tokens.set(queue, token)
       else if (!known.includes(sealed))
         log.error(

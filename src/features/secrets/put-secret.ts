@@ -43,7 +43,7 @@ function changesTo(
   { value, description = standing }: SecretValue,
 ): Partial<SecretRow> {
   // One that can no longer be read counts as another value: it is sealed anew.
-  const another = vault.open(name, old) !== value
+  const another = vault.decrypt(name, old) !== value
   return {
     ...(description !== standing && { description }),
     ...(another && { version: version + 1, sealed, fingerprint }),

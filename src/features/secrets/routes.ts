@@ -30,7 +30,7 @@ export function secretRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('secrets', ['text'])
   const shown = ({ sealed, ...secret }: SecretRow) => ({
     ...secret,
-    readable: deps.vault.open(secret.name, sealed) !== null,
+    readable: deps.vault.decrypt(secret.name, sealed) !== null,
   })
 
   return async app => {

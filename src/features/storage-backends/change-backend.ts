@@ -26,7 +26,7 @@ export function changeBackend(deps: Deps, id: string, body: Static<typeof Change
       await updateBackend(tx, id, {
         ...others,
         ...(name !== undefined && { name }),
-        ...(key !== undefined && { secret_access_key: deps.storageSeal.seal(key, id) }),
+        ...(key !== undefined && { secret_access_key: deps.storageEncryption.encrypt(key, id) }),
         updated_at: deps.clock.now().toISOString(),
       })
     }),

@@ -1,8 +1,7 @@
 // A new place for raw invoices. Nothing is kept there before it is activated.
-
 import type { Static } from 'typebox'
 import type { Deps } from '../../deps.ts'
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -26,7 +25,7 @@ export async function createBackend(
       insertBackend(tx, {
         ...{ id, name, kind, folder, endpoint, bucket, region, prefix, access_key_id },
         path_style: kind === 's3' ? path_style : null,
-        secret_access_key: key === undefined ? null : deps.storageSeal.seal(key, id),
+        secret_access_key: key === undefined ? null : deps.storageEncryption.encrypt(key, id),
         active: false,
         created_at: now,
         created_by: by,

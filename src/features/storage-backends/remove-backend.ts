@@ -1,7 +1,7 @@
 // Forgets a backend that holds no file. The database decides: a file that is recorded at the same moment keeps it.
 
 import type { Deps } from '../../deps.ts'
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
 import { deleteBackend } from './repository.ts'

@@ -1,10 +1,11 @@
 // Subscribing to a plan, moving to another version of one, and what a deployment's moves and the months do.
 import type { Deps } from '../../deps.ts'
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { conflict, type FieldError, forbidden, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
+import { monthOf } from '../../kernel/time.ts'
 import { type AddonRow, findActiveVersion, findAddons, findVersion } from '../catalog/index.ts'
 import {
   addonCurrencies,
@@ -18,14 +19,10 @@ import {
 } from './store.ts'
 import type { SubscriptionStatus } from './subscription.ts'
 
-/** The calendar month, UTC, first and last day. */
-export function monthOf(at: Date): Period {
-  const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()]
-  return {
-    current_period_start: new Date(Date.UTC(year, month, 1)).toISOString().slice(0, 10),
-    // Day 0 of the next month is the last day of this one.
-    current_period_end: new Date(Date.UTC(year, month + 1, 0)).toISOString().slice(0, 10),
-  }
+/** The calendar month. */
+function periodOf(at: Date): Period {
+  const { first_day, last_day } = monthOf(at)
+  return { current_period_start: first_day, current_period_end: last_day }
 }
 
 /** On the first of a month every living subscription enters the new period. */
@@ -36,7 +33,7 @@ export const rollOverPeriods = ({ db, clock }: Deps): Task => ({
   cron: '1 0 1 * *',
   async run({ log }) {
     const now = clock.now()
-    const moved = await rollOver(db, monthOf(now), now.toISOString())
+    const moved = await rollOver(db, periodOf(now), now.toISOString())
     log.info({ moved }, 'subscription periods rolled over')
   },
 })
@@ -70,7 +67,7 @@ export async function subscribe(tx: Executor, now: Date, input: NewSubscription)
     deployment_id: input.deploymentId,
     plan_version_id: planVersionId,
     status: input.status,
-    ...monthOf(now),
+    ...periodOf(now),
     trial_ends_at: input.trialEndsAt,
     created_at: at,
     updated_at: at,

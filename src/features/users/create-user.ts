@@ -1,7 +1,7 @@
 // Writes a user into the directory. Nothing is sent and no token is made: the issuer knows its users by itself.
 
 import type { Deps } from '../../deps.ts'
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import { conflict } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'

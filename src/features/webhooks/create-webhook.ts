@@ -41,7 +41,7 @@ export async function createWebhook(
     updated_at: at,
   }
   const secret = newSecret()
-  const sealed = sealSecret(deps.webhookSeal, webhook.id, secret)
+  const sealed = sealSecret(deps.webhookEncryption, webhook.id, secret)
   const row = { ...webhook, owner_tenant_id: owner, secret: sealed, previous_secret: null }
   await transaction(deps.db, async tx => {
     if (owner !== null && (await countOwnWebhooks(tx, owner)) >= MOST_OF_ONE_TENANT)

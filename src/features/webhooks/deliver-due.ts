@@ -78,12 +78,12 @@ async function deliver(deps: Deps, delivery: Claimed): Promise<void> {
 }
 
 async function send(deps: Deps, delivery: Claimed, now: Date): Promise<Outcome> {
-  const { webhookSeal, webhookSender, jobs } = deps
+  const { webhookEncryption, webhookSender, jobs } = deps
   const { webhook_id, url, event_id, type, occurred_at } = delivery
   const data = dataFor(delivery.hears_of, type, delivery.data)
   let secrets: string[]
   try {
-    secrets = signingSecrets(webhookSeal, webhook_id, delivery, now)
+    secrets = signingSecrets(webhookEncryption, webhook_id, delivery, now)
   } catch {
     const error = 'the secret cannot be read: SECRET_KEY has changed; rotate the webhook’s secret'
     return { status_code: null, error, response_body: null, duration_ms: 0 }

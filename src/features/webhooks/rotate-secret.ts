@@ -7,14 +7,14 @@ import { replaceSecret, type Whose } from './repository.ts'
 import { newSecret, overlapEnd, sealSecret } from './webhook-secret.ts'
 
 export async function rotateSecret(
-  { db, clock, webhookSeal }: Deps,
+  { db, clock, webhookEncryption }: Deps,
   whose: Whose,
   id: string,
 ): Promise<WebhookWithSecret> {
   const secret = newSecret()
   const now = clock.now()
   const times = { at: now.toISOString(), until: overlapEnd(now) }
-  const sealed = sealSecret(webhookSeal, id, secret)
+  const sealed = sealSecret(webhookEncryption, id, secret)
   const webhook = await transaction(db, tx => replaceSecret(tx, whose, id, sealed, times))
   if (!webhook) throw notFound()
   return { ...webhook, secret }

@@ -5,12 +5,10 @@ import { join } from 'node:path'
 import { PGlite, type Results, type Transaction } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect } from 'kysely'
 import { fromPglite } from 'pg-boss'
-import { within } from '../deadline.ts'
-import { parsers } from './column-values.ts'
-import type { Engine, Session } from './engine.ts'
+import { within } from '../time.ts'
+import { type Engine, parsers, type Session, watchWrites } from './engine.ts'
 import { lockFolder } from './folder-lock.ts'
 import type { Tables } from './tables.ts'
-import { watchWrites } from './write-watch.ts'
 
 export interface PgliteOptions {
   /** Folder of the database; none: in memory. */

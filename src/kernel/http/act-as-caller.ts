@@ -2,7 +2,7 @@
 // that; requests that only read act as nobody.
 import type { FastifyInstance } from 'fastify'
 import { actAs } from '../audit.ts'
-import { clientRequestId } from '../masking.ts'
+import { clientRequestId } from '../log.ts'
 import { actingRole, callerOf } from './caller.ts'
 import { addressOf } from './client-address.ts'
 

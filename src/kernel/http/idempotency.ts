@@ -7,11 +7,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
-import { problemOfDatabaseError } from '../db/sql-state.ts'
+import type { Encryption } from '../crypto.ts'
+import { problemOfDatabaseError } from '../db/errors.ts'
 import type { Executor } from '../db/tables.ts'
 import { transaction } from '../db/transaction.ts'
 import { AppError, conflict } from '../errors.ts'
-import type { Seal } from '../sealed.ts'
 import { deleteOldKeys, findKey, type KeptKey, keepAnswer, lockKey } from './idempotency-keys.ts'
 import {
   type Answer,
@@ -41,7 +41,7 @@ declare module 'fastify' {
 
 export interface Idempotency {
   db: Executor
-  seal: Seal
+  seal: Encryption
   /** How long a request waits for the answer of the first one. */
   waitMs?: number
 }
