@@ -27,23 +27,17 @@ import { webhookRoutes } from './features/webhooks/index.ts'
 import { createIssuerKeys, fetchKeySet } from './integrations/issuer/index.ts'
 import { notFound } from './kernel/errors.ts'
 import { installActing } from './kernel/http/act-as-caller.ts'
-import type { Door } from './kernel/http/authenticate.ts'
-import { installBodyLimits, SMALLEST_LIMIT } from './kernel/http/body-limit.ts'
-import { buildSerializer } from './kernel/http/compiled-once.ts'
-import { answerSeal } from './kernel/http/encrypted-answers.ts'
-import { fairShare, installFairShare } from './kernel/http/fair-share.ts'
-import { installGuards } from './kernel/http/guards.ts'
+import type { Authenticator } from './kernel/http/auth.ts'
+import { installGuards, originRule, sessionCookieName, sessionKeys } from './kernel/http/auth.ts'
 import { installIdempotency } from './kernel/http/idempotency.ts'
+import { bodyReader, installBodyLimits, SMALLEST_LIMIT } from './kernel/http/json.ts'
 import { installOpenapi } from './kernel/http/openapi.ts'
-import { originRule } from './kernel/http/origins.ts'
-import { answer } from './kernel/http/problems.ts'
-import { rateLimits } from './kernel/http/rate-limits.ts'
+import { sendClientError, sendProblem } from './kernel/http/problems.ts'
+import { fairShare, installFairShare, rateLimits } from './kernel/http/rate-limits.ts'
 import { installRequestLog } from './kernel/http/request-log.ts'
 import { type Headers, installSecurityHeaders } from './kernel/http/security-headers.ts'
-import { sessionCookieName, sessionKeys } from './kernel/http/session-cookie.ts'
-import { bodyReader } from './kernel/http/strict-json.ts'
-import { answerUnreadable } from './kernel/http/unreadable.ts'
-import { validatorCompiler } from './kernel/http/validation.ts'
+import { responseSeal } from './kernel/http/stored-response.ts'
+import { buildSerializer, validatorCompiler } from './kernel/http/validation.ts'
 import { type IssuerKeys, tokenVerifier } from './kernel/http/verify-token.ts'
 import { newId } from './kernel/ids.ts'
 
@@ -69,7 +63,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const issuerKeys = issuerKeysOf(ctx)
   const verifyToken = tokenVerifierOf(ctx, issuerKeys)
   const sessions = createSessions(ctx, sessionSealOf(config.SECRET_KEY), verifyToken)
-  const door: Door = {
+  const authenticator: Authenticator = {
     verifyToken,
     verifyApiKey: apiKeys.verify,
     sessionCookie: sessionCookieName(production),
@@ -77,7 +71,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     accessOf: access.of,
     originAllowed: originRule(config.DEV_ORIGIN, config.ALLOWED_ORIGIN_DOMAIN),
   }
-  const limits = rateLimits(door, {
+  const limits = rateLimits(authenticator, {
     perCaller: config.RATE_LIMIT_PER_MINUTE,
     failuresPerAddress: config.AUTH_FAILURES_PER_MINUTE ?? Math.ceil(config.RATE_LIMIT_PER_MINUTE / 10),
     clock: ctx.clock,
@@ -105,15 +99,15 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
       // An address that cannot be read is an unknown path: strangers are not told even that.
       reply.headers({ ...everyAnswer, 'x-request-id': request.id })
       limits.admit(request, reply).then(
-        () => answer(error, request, reply),
-        refused => answer(refused, request, reply),
+        () => sendProblem(error, request, reply),
+        refused => sendProblem(refused, request, reply),
       )
     },
-    clientErrorHandler: answerUnreadable,
+    clientErrorHandler: sendClientError,
   })
 
   // First of all: routes that plugins add keep the error handler that stands when they are added.
-  app.setErrorHandler(answer)
+  app.setErrorHandler(sendProblem)
   app.setValidatorCompiler(validatorCompiler)
   app.removeAllContentTypeParsers()
   const readBody = bodyReader()
@@ -125,7 +119,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   everyAnswer = await installSecurityHeaders(app, production)
   installRequestLog(app, ctx.metrics)
   await app.register(cors, {
-    origin: (origin, done) => done(null, door.originAllowed(origin)),
+    origin: (origin, done) => done(null, authenticator.originAllowed(origin)),
     credentials: true,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     // Off, because it would answer an odd OPTIONS request with plain text instead of a problem.
@@ -134,14 +128,14 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     maxAge: 600,
   })
   installBodyLimits(app)
-  installGuards(app, door, limits)
+  installGuards(app, authenticator, limits)
   installActing(app)
   installFairShare(
     app,
     fairShare({ atOnce: requestsAtOnce(config), mostWaiting: MOST_WAITING, waitMs: LONGEST_WAIT_MS }),
   )
-  app.setNotFoundHandler((request, reply) => answer(notFound(), request, reply))
-  installIdempotency(app, { db: ctx.db, seal: answerSeal(config.SECRET_KEY) })
+  app.setNotFoundHandler((request, reply) => sendProblem(notFound(), request, reply))
+  installIdempotency(app, { db: ctx.db, seal: responseSeal(config.SECRET_KEY) })
   await installOpenapi(app, ctx.version)
 
   const routes = [
@@ -189,7 +183,7 @@ function issuerKeysOf({ config, clock, log, metrics }: Context) {
 const tokenVerifierOf = (
   { config, clock }: Context,
   issuerKeys: IssuerKeys | undefined,
-): Door['verifyToken'] =>
+): Authenticator['verifyToken'] =>
   tokenVerifier({
     secrets: config.JWT_SECRET,
     issuer: config.JWT_ISSUER,

@@ -4,7 +4,7 @@ import { encryptedSecrets } from './features/secrets/index.ts'
 import { encryptedSessions } from './features/session/index.ts'
 import { encryptedBackends } from './features/storage-backends/index.ts'
 import { encryptedWebhooks } from './features/webhooks/index.ts'
-import { encryptedAnswers } from './kernel/http/encrypted-answers.ts'
+import { encryptedResponses } from './kernel/http/stored-response.ts'
 import type { EncryptedTable } from './kernel/reencrypt.ts'
 import type { SecretKeys } from './kernel/sealed.ts'
 
@@ -13,5 +13,5 @@ export const encryptedTables = (secretKeys: SecretKeys): EncryptedTable[] => [
   encryptedWebhooks(secretKeys),
   encryptedBackends(secretKeys),
   encryptedSessions(secretKeys),
-  encryptedAnswers(secretKeys),
+  encryptedResponses(secretKeys),
 ]

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { conflict } from '../../src/kernel/errors.ts'
 import { installIdempotency } from '../../src/kernel/http/idempotency.ts'
-import { answer } from '../../src/kernel/http/problems.ts'
+import { sendProblem } from '../../src/kernel/http/problems.ts'
 import { sealFor } from '../../src/kernel/sealed.ts'
 import { onPostgres } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -225,7 +225,7 @@ async function hurried(t: TestContext) {
   const { ctx } = await setup(t)
   const app = fastify()
   t.after(() => app.close())
-  app.setErrorHandler(answer)
+  app.setErrorHandler(sendProblem)
   app.decorateRequest('caller', undefined)
   app.addHook('onRequest', async request => {
     const credential = { via: 'token', credentialId: 'jti-1', expiresAt: null, operator: false } as const

@@ -23,14 +23,15 @@ import type { UserRow } from '../../src/features/users/tables.ts'
 import type { UsersKernel } from '../../src/features/users/users-kernel.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import {
+  type Caller,
+  homeTenant,
   mayOperate,
   neededFor,
   permissionFor,
   permits,
   refuseSuspended,
   refuseUnpermitted,
-} from '../../src/kernel/http/access.ts'
-import { type Caller, homeTenant } from '../../src/kernel/http/caller.ts'
+} from '../../src/kernel/http/caller.ts'
 
 const now = new Date('2026-11-15T12:00:00.000Z')
 const caller = (tenantId: string | null, sub: string, ...roles: string[]): Caller => ({

@@ -2,7 +2,7 @@
 // proves the key, and the checksum refuses a mistyped or invented key before anything is looked up.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { API_KEY_PREFIX } from '../../kernel/http/authenticate.ts'
+import { API_KEY_PREFIX } from '../../kernel/http/auth.ts'
 import { BASE62, randomDigits, SECRET_LENGTH } from '../../kernel/random-digits.ts'
 
 const PREFIX_LENGTH = 8

@@ -1,6 +1,6 @@
 // The API's words for API keys.
 import { Type } from 'typebox'
-import { Body, ExternalId, Id, Nullable, Time } from '../../kernel/http/words.ts'
+import { Body, ExternalId, Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 
 /** A user's name is the issuer's: any text of 1 to 128 characters, but NUL, which no column takes. */
 export const UserParams = Type.Object({

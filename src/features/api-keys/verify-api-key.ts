@@ -1,6 +1,6 @@
 // Is this API key good, and who is it? Asked of the database at every request, so that revocation and expiry take
 // effect at the next one; but only for a key whose checksum is right.
-import type { Refused } from '../../kernel/http/authenticate.ts'
+import type { Refused } from '../../kernel/http/auth.ts'
 import type { Identity } from '../../kernel/http/caller.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { isActive } from './key-expiry.ts'

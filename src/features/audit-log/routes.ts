@@ -1,9 +1,9 @@
 // /api/v1/admin/audit_log
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { notFound } from '../../kernel/errors.ts'
-import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, One, Query } from '../../kernel/http/words.ts'
+import { jsonPage, jsonText } from '../../kernel/http/json.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, One, Query } from '../../kernel/http/schemas.ts'
 import type { AuditKernel } from './audit-kernel.ts'
 import { headOf } from './chain.ts'
 import { checkpointsBefore } from './chain-repository.ts'

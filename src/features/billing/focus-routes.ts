@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
 import { CSV, CsvBody, sendCsv } from '../../kernel/http/csv.ts'
-import { Query } from '../../kernel/http/words.ts'
+import { Query } from '../../kernel/http/schemas.ts'
 import type { BillingKernel } from './billing-kernel.ts'
 import { exportLines } from './export-lines.ts'
 import { countLineSets, listFocusLines } from './export-repository.ts'

@@ -1,7 +1,7 @@
 // /api/v1/billing/invoices/:id/push
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { NoBody, One } from '../../kernel/http/words.ts'
+import { NoBody, One } from '../../kernel/http/schemas.ts'
 import type { FinanceKernel } from './finance-kernel.ts'
 import { shownInvoice } from './finance-status.ts'
 import { orderPush } from './order-push.ts'

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type TSchema, Type } from 'typebox'
 import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
-import { Id, Nullable, One, Query } from '../../kernel/http/words.ts'
+import { Id, Nullable, One, Query } from '../../kernel/http/schemas.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { monthOf } from './line-time.ts'
 import { AnyDayOfPeriod } from './schemas.ts'

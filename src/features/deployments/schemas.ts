@@ -1,7 +1,7 @@
 // The API's words for deployments.
 import { Type } from 'typebox'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { Subscription } from '../subscriptions/index.ts'
 import { STATES } from './lifecycle.ts'
 

@@ -2,8 +2,7 @@
 // that it cannot be cancelled between the look and the write.
 import { transaction } from '../../kernel/db/transaction.ts'
 import { forbidden, invalid, notFound } from '../../kernel/errors.ts'
-import { mayOperate } from '../../kernel/http/access.ts'
-import { type Caller, scopeOf } from '../../kernel/http/caller.ts'
+import { type Caller, mayOperate, scopeOf } from '../../kernel/http/caller.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { type AddonChoice, changePlanVersion, subscribe } from '../subscriptions/index.ts'
 import { isOver, OPERATE } from './lifecycle.ts'

@@ -2,8 +2,7 @@
 // where it was read, with its event and what follows for the subscription in the same transaction.
 import { untilDone } from '../../kernel/db/transaction.ts'
 import { AppError, conflict, notFound } from '../../kernel/errors.ts'
-import { isPermitted, mayOperate } from '../../kernel/http/access.ts'
-import { actingRole, type Caller, scopeOf } from '../../kernel/http/caller.ts'
+import { actingRole, type Caller, isPermitted, mayOperate, scopeOf } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import {

@@ -1,8 +1,7 @@
 // Changes of what a deployment is called and made from. Holding billing actions off is an operator's.
 import { transaction } from '../../kernel/db/transaction.ts'
 import { forbidden, invalid, notFound } from '../../kernel/errors.ts'
-import { mayOperate } from '../../kernel/http/access.ts'
-import { type Caller, scopeOf } from '../../kernel/http/caller.ts'
+import { type Caller, mayOperate, scopeOf } from '../../kernel/http/caller.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { OPERATE } from './lifecycle.ts'
 import { type DeploymentChanges, type Hold, updateDeployment as update } from './repository.ts'

@@ -1,8 +1,8 @@
 // The API's words for drift.
 import { Type } from 'typebox'
 import { kindNames } from '../../integrations/digitalocean/index.ts'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { LONGEST_FIELD, MOST_FIELDS } from './spec-bounds.ts'
 import { DRIFT_STATUSES } from './tables.ts'
 

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { unavailable } from '../../kernel/errors.ts'
-import { One } from '../../kernel/http/words.ts'
+import { One } from '../../kernel/http/schemas.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 
 const PATIENCE_MS = 2_000

@@ -3,7 +3,7 @@
 // request, so that a session which is ended here is ended on every node.
 import { transaction } from '../../kernel/db/transaction.ts'
 import { AppError } from '../../kernel/errors.ts'
-import type { Door, Refused } from '../../kernel/http/authenticate.ts'
+import type { Authenticator, Refused } from '../../kernel/http/auth.ts'
 import type { Identity } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
@@ -32,7 +32,7 @@ export interface Sessions {
 export function createSessions(
   { db, clock }: Kernel,
   seal: Seal,
-  verifyToken: Door['verifyToken'],
+  verifyToken: Authenticator['verifyToken'],
 ): Sessions {
   return {
     async start({ sub, tenantId, expiresAt }, token) {

@@ -1,6 +1,6 @@
 // The API's words for subscriptions.
 import { Type } from 'typebox'
-import { Body, Id, Nullable, Time } from '../../kernel/http/words.ts'
+import { Body, Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { SUBSCRIPTION_STATUSES } from './tables.ts'
 
 const Code = Type.String({ minLength: 1, maxLength: 64 })

@@ -1,7 +1,7 @@
 // What the directory makes of a caller: suspended or not, an operator or not, and what holds it back. The roles of the
 // token permit what they permit together; the role that the user was given here is a second limit beside them, and for a
 // key the roles of its owner's newest token are another. A platform_admin has none of these.
-import type { Access, Permissions } from '../../kernel/http/access.ts'
+import type { Access, Permissions } from '../../kernel/http/caller.ts'
 import { type Identity, PLATFORM_ADMIN } from '../../kernel/http/caller.ts'
 import { unionOf } from '../roles/index.ts'
 

@@ -1,7 +1,7 @@
 // What every caller may do, asked at every request and therefore remembered for a few seconds. Requests of one caller that
 // come together share one look. A change made by this process counts at once, one made by another when what is remembered
 // here has grown old. The look is also where a user's API keys hear of its newest token.
-import type { Access } from '../../kernel/http/access.ts'
+import type { Access } from '../../kernel/http/caller.ts'
 import { homeTenant, type Identity } from '../../kernel/http/caller.ts'
 import { tellKeys, tellKeysOfEqual } from '../api-keys/index.ts'
 import { isRoleName } from '../roles/index.ts'

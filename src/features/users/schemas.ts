@@ -1,7 +1,7 @@
 // The API's words for users.
 import { Type } from 'typebox'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, ExternalId, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, ExternalId, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { RoleName } from '../roles/index.ts'
 import { USER_STATUSES } from './tables.ts'
 
