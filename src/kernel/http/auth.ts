@@ -79,8 +79,7 @@ export function installGuards(app: FastifyInstance, authenticator: Authenticator
 export async function authenticate(request: FastifyRequest, authenticator: Authenticator): Promise<Identity> {
   const { authorization } = request.headers
   if (authorization !== undefined) return fromHeader(request, authorization, authenticator)
-  // Cookies are not parsed yet when the URL itself could not be read.
-  const cookie = request.cookies?.[authenticator.sessionCookie]
+  const cookie = request.cookies[authenticator.sessionCookie]
   if (cookie !== undefined) return fromCookie(request, cookie, authenticator)
   throw unauthenticated('Send a token: `Authorization: Bearer <token>`.')
 }

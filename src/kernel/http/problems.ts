@@ -100,10 +100,6 @@ function known4xx(error: Error & Partial<FastifyError>, request: FastifyRequest)
         'payload_too_large',
         `The body is larger than ${Math.floor(request.routeOptions.bodyLimit / 1024)} KiB, the most that is taken here.`,
       )
-    case 'FST_ERR_BAD_URL':
-    case 'FST_ERR_ASYNC_CONSTRAINT':
-    case 'FST_ERR_MAX_PARAM_LENGTH':
-      return notFound()
   }
   if (error.statusCode === 404 || error.statusCode === 414) return notFound()
   if (error.statusCode && error.statusCode >= 400 && error.statusCode < 500)
