@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { newKey } from '../../src/features/api-keys/key-format.ts'
+import { newKey } from '../../src/features/api-keys/verify.ts'
 import { deployment } from '../support/factories.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 

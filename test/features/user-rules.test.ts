@@ -14,13 +14,9 @@ import {
   TENANT_PERMISSIONS,
   unionOf,
 } from '../../src/features/roles/permissions.ts'
-import { accessOf } from '../../src/features/users/access-rule.ts'
-import { callerAccess } from '../../src/features/users/caller-access.ts'
-import { tenantsOf } from '../../src/features/users/home-tenant.ts'
-import { oneUser } from '../../src/features/users/one-user.ts'
-import { isSelf, lessens, ownUser } from '../../src/features/users/own-user.ts'
-import type { UserRow } from '../../src/features/users/tables.ts'
-import type { UsersKernel } from '../../src/features/users/users-kernel.ts'
+import { accessOf, callerAccess } from '../../src/features/users/access.ts'
+import type { UserDeps, UserRow } from '../../src/features/users/user.ts'
+import { isSelf, lessens, oneUser, ownUser, tenantsOf } from '../../src/features/users/user.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import {
   type Caller,
@@ -360,7 +356,7 @@ function directory() {
         return { rows: await answer() }
       },
     },
-  } as unknown as UsersKernel
+  } as unknown as UserDeps
   return {
     looks,
     access: callerAccess(kernel),

@@ -4,12 +4,12 @@ import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { type Caller, homeTenant } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
-import { type UserRow, type UsersKernel, upsertUser } from '../users/index.ts'
+import { type UserDeps, type UserRow, upsertUser } from '../users/index.ts'
 import { hashToken } from './invitation-token.ts'
 import { takeInvitation } from './repository.ts'
 
 export function acceptInvitation(
-  { db, clock, platformTenantId }: UsersKernel,
+  { db, clock, platformTenantId }: UserDeps,
   caller: Caller,
   token: string,
 ): Promise<UserRow> {

@@ -7,7 +7,7 @@ import { callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, withNextLink } from '../../kernel/http/pages.ts'
 import { Many, One } from '../../kernel/http/schemas.ts'
-import { shownUser, User, type UsersKernel } from '../users/index.ts'
+import { shownUser, User, type UserDeps } from '../users/index.ts'
 import { acceptInvitation } from './accept-invitation.ts'
 import { createInvitation } from './create-invitation.ts'
 import { statusAt } from './invitation-life.ts'
@@ -27,7 +27,7 @@ const tags = ['Administration']
 const base = '/api/v1/admin/invitations'
 
 /** `changed` is called when somebody's access has changed. */
-export function invitationRoutes(kernel: UsersKernel, changed: () => void): FastifyPluginAsyncTypebox {
+export function invitationRoutes(kernel: UserDeps, changed: () => void): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('invitations', ['uuid'])
   const shown = (row: ShownInvitation) => ({ ...row, status: statusAt(row, kernel.clock.now()) })
 

@@ -9,7 +9,7 @@ import { newId } from '../../kernel/ids.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import type { EncryptedTable } from '../../kernel/reencrypt.ts'
 import { type Seal, type SecretKeys, sealFor } from '../../kernel/sealed.ts'
-import { deleteSessionsBefore, endSession, findSession, insertSession } from './repository.ts'
+import { deleteSessionsBefore, endSession, findSession, insertSession } from './store.ts'
 
 export const sessionSealOf = (secretKeys: SecretKeys): Seal => sealFor('session tokens', secretKeys)
 

@@ -1,7 +1,23 @@
 // SQL of the browser sessions.
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import type { SessionRow } from './tables.ts'
+
+export interface SessionRow {
+  id: string
+  user_id: string
+  tenant_id: string | null
+  /** Encrypted; null when the session was ended. */
+  token: string | null
+  created_at: string
+  expires_at: string
+  ended_at: string | null
+}
+
+declare module '../../kernel/db/tables.ts' {
+  interface Tables {
+    sessions: SessionRow
+  }
+}
 
 export async function insertSession(tx: Executor, row: SessionRow): Promise<void> {
   await tx.insertInto('sessions').values(row).execute()
