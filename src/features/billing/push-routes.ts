@@ -3,7 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Deps } from '../../deps.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { NoBody, One } from '../../kernel/http/words.ts'
+import { NoBody, One } from '../../kernel/http/schemas.ts'
 import { shownInvoice } from './finance-status.ts'
 import { orderPush } from './order-push.ts'
 import { IdParams, Invoice } from './schemas.ts'

@@ -1,7 +1,7 @@
 // The API's words for billing.
 import { Type } from 'typebox'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { noun } from '../../kernel/noun.ts'
 import { FINANCE_STATUSES } from './finance-status.ts'
 import { FINANCE_ACTIONS, INGEST_STATUSES } from './tables.ts'

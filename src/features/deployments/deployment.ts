@@ -1,6 +1,6 @@
 // What a deployment and its events look like: in the API, in webhooks and in the tables.
 import { Type } from 'typebox'
-import { Id, Nullable, Time } from '../../kernel/http/words.ts'
+import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { extended, noun } from '../../kernel/noun.ts'
 import { Subscription } from '../subscriptions/index.ts'
 import { type DeploymentState, STATES } from './lifecycle.ts'

@@ -29,7 +29,7 @@ const PUBLISH = {
   text: `select 'drift.' || case d.status when 'open' then 'opened' else d.status end as type,
       case when r.tenant_id = d.tenant_id then d.tenant_id end as tenant_id,
       coalesce(d.resolved_at, d.detected_at) as occurred_at,
-      json_build_object('tenant_id', r.tenant_id, 'drift', ${DRIFT_JSON}) as data
+      json_build_object('tenant_id', r.tenant_id, 'deployment_id', r.deployment_id, 'drift', ${DRIFT_JSON}) as data
     from cloud_drift d join cloud_resources r on r.id = d.resource_id where d.id = any($1::uuid[])`,
 }
 

@@ -1,8 +1,8 @@
 // The API's words for drift.
 import { Type } from 'typebox'
 import { kindNames } from '../../integrations/digitalocean/index.ts'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { extended, noun } from '../../kernel/noun.ts'
 import { LONGEST_FIELD, MOST_FIELDS } from './spec-bounds.ts'
 import { DRIFT_STATUSES } from './tables.ts'
@@ -21,7 +21,6 @@ export const Drift = noun(
     name: Type.String(),
     provider_id: Type.String(),
     tenant_id: Nullable(Type.String()),
-    deployment_id: Nullable(Id),
     resource_deleted_at: Nullable(
       Type.String({ ...Time, description: 'When the resource itself was found to be gone.' }),
     ),
@@ -44,7 +43,6 @@ export const Drift = noun(
     name: 'r.name',
     provider_id: 'r.provider_id',
     tenant_id: 'r.tenant_id',
-    deployment_id: 'r.deployment_id',
     resource_deleted_at: 'iso8601(r.deleted_at)',
     ignore_rule_id: 'null',
   },

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { unavailable } from '../../kernel/errors.ts'
-import { One } from '../../kernel/http/words.ts'
+import { One } from '../../kernel/http/schemas.ts'
 
 const PATIENCE_MS = 2_000
 

@@ -1,8 +1,8 @@
 // The API's words for the inventory.
 import { Type } from 'typebox'
 import { kindNames } from '../../integrations/digitalocean/index.ts'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { noun } from '../../kernel/noun.ts'
 import { EVENT_KINDS, PURPOSES, RUN_STATUSES } from './tables.ts'
 

@@ -145,7 +145,7 @@ export const OUTCOME = `r.status, ${PUT_DOWN}`
 /** SQL, behind a `run` that returns whole rows: the end of a run is published with the write that ends it. */
 export const PUBLISH_END = publishing(`
   select 'saga.' || r.status as type, r.tenant_id, r.finished_at as occurred_at,
-    json_build_object('tenant_id', r.tenant_id, 'saga', ${jsonOf(SagaRun, 'r')}) as data
+    json_build_object('tenant_id', r.tenant_id, 'deployment_id', r.deployment_id, 'saga', ${jsonOf(SagaRun, 'r')}) as data
   from run r where r.finished_at is not null`)
 
 async function make(

@@ -1,7 +1,7 @@
 // The API's words for sagas.
 import { Type } from 'typebox'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { extended, noun } from '../../kernel/noun.ts'
 import { RUN_STATUSES, STEP_STATUSES } from './run-states.ts'
 import type { Json } from './step.ts'
@@ -31,8 +31,6 @@ export const SagaRun = noun('SagaRun', {
   id: Id,
   kind: Type.String(),
   status: Status,
-  tenant_id: Nullable(Type.String({ description: 'Whose deployment it works on.' })),
-  deployment_id: Nullable(Id),
   step_modules: Type.Array(Type.String(), { description: 'The names of its steps, in order.' }),
   current_step_index: Type.Integer({
     description: 'The step being run, or that comes next. It stays where it was when compensation began.',

@@ -6,10 +6,10 @@ import { type Encryption, encryptionFor, type SecretKeys } from '../../kernel/cr
 import type { EncryptedTable } from '../../kernel/crypto-rotation.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { AppError } from '../../kernel/errors.ts'
-import type { Door, Refused } from '../../kernel/http/authenticate.ts'
+import type { Authenticator, Refused } from '../../kernel/http/auth.ts'
 import type { Identity } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
-import { deleteSessionsBefore, endSession, findSession, insertSession } from './repository.ts'
+import { deleteSessionsBefore, endSession, findSession, insertSession } from './store.ts'
 
 export const sessionEncryptionOf = (secretKeys: SecretKeys): Encryption =>
   encryptionFor('session tokens', secretKeys)
@@ -32,8 +32,8 @@ export interface Sessions {
 
 export function createSessions(
   { db, clock }: Deps,
-  seal: Encryption,
-  verifyToken: Door['verifyToken'],
+  encryption: Encryption,
+  verifyToken: Authenticator['verifyToken'],
 ): Sessions {
   return {
     async start({ sub, tenantId, expiresAt }, token) {
@@ -42,7 +42,7 @@ export function createSessions(
         id,
         user_id: sub,
         tenant_id: tenantId,
-        token: seal.encrypt(token, id),
+        token: encryption.encrypt(token, id),
         created_at: clock.now().toISOString(),
         // A token always expires.
         expires_at: expiresAt!,
@@ -57,7 +57,7 @@ export function createSessions(
       if (!session) return { refused: 'there is no such session', id }
       if (session.token === null) return { refused: 'it was signed out', id }
       try {
-        const { caller } = await verifyToken(seal.decrypt(session.token, id))
+        const { caller } = await verifyToken(encryption.decrypt(session.token, id))
         return { ...caller, via: 'session', credentialId: id }
       } catch (error) {
         if (!(error instanceof AppError)) return { refused: 'its token cannot be decrypted', id }

@@ -1,6 +1,6 @@
 // What a subscription looks like: in the API and in the tables.
 import { Type } from 'typebox'
-import { Body, Id, Nullable, Time } from '../../kernel/http/words.ts'
+import { Body, Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { jsonOf, noun } from '../../kernel/noun.ts'
 
 export const SUBSCRIPTION_STATUSES = ['active', 'paused', 'cancelled'] as const

@@ -3,8 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { actAs } from '../audit.ts'
 import { clientRequestId } from '../log.ts'
-import { actingRole, callerOf } from './caller.ts'
-import { addressOf } from './client-address.ts'
+import { actingRole, addressOf, callerOf } from './caller.ts'
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 

@@ -3,13 +3,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import type { Executor } from '../db/tables.ts'
-import type { Guard, RoutePermission } from './access.ts'
+import type { Guard, RoutePermission } from './caller.ts'
 import { type Caller, callerOf, type Scope, scopeOf } from './caller.ts'
-import type { DeclaredProblems } from './declared-problems.ts'
 import { inRequest } from './idempotency.ts'
-import { jsonPage, jsonText } from './json-text.ts'
-import { type cursorOf, type Key, PageQuery, withNextLink } from './pagination.ts'
-import { Many, One, Query } from './words.ts'
+import { jsonPage, jsonText } from './json.ts'
+import { type cursorOf, type Key, PageQuery, withNextLink } from './pages.ts'
+import type { DeclaredProblems } from './problems.ts'
+import { Many, One, Query } from './schemas.ts'
 
 /** JSON that the database wrote. It goes out as it is, where a serializer would parse and write it again. */
 export class JsonText {

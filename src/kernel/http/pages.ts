@@ -1,5 +1,5 @@
-// Keyset pages: the cursor holds the sort key of the last row shown, so a page costs the same however deep it lies and
-// rows inserted meanwhile neither repeat nor hide others. A cursor grants nothing: the query's scope still decides.
+// Keyset pagination: the cursor holds the sort key of the last row shown, so every page costs the same, and rows inserted
+// meanwhile neither repeat nor hide others. A cursor grants nothing: the query's scope still decides.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { invalid } from '../errors.ts'
@@ -14,7 +14,7 @@ export const PageQuery = {
   ),
 }
 
-/** What a sort key is made of. A cursor that does not fit is refused before it reaches a query. */
+/** The types of a sort key's parts. A cursor that does not fit is refused before it reaches a query. */
 export type KeyPart = 'uuid' | 'time' | 'date' | 'text' | 'integer'
 export type Key = readonly (string | number)[]
 
@@ -47,7 +47,7 @@ export function cursorOf(listing: string, parts: readonly KeyPart[]) {
       return key as Key
     },
 
-    /** Cuts the extra row that says there is more, and makes the cursor of the last one shown. */
+    /** `rows` holds one more than `limit` if there is a next page. */
     page<Row>(rows: Row[], limit: number, keyOf: (row: Row) => Key): Page<Row> {
       const data = rows.slice(0, limit)
       const last = data.at(-1)
@@ -64,7 +64,7 @@ function decode(cursor: string): unknown[] {
     const parts = JSON.parse(Buffer.from(cursor, 'base64url').toString())
     if (Array.isArray(parts)) return parts
   } catch {
-    // Not one of ours.
+    // Not a cursor of ours.
   }
   throw invalidCursor()
 }

@@ -1,4 +1,4 @@
-// Pieces of schema that every feature's vocabulary shares.
+// Schemas that every feature uses.
 import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox'
 
 export const Id = Type.String({ format: 'uuid', description: 'UUIDv7.' })
@@ -7,8 +7,8 @@ export const Time = Type.String({ format: 'date-time', description: 'UTC, ISO 86
 export const ExternalId = Type.String({ minLength: 1, maxLength: 128 })
 
 /**
- * The schema's type or null, as `type: [T, 'null']`. A union says the same, but to write one of its branches the
- * serializer validates each value against them, and that costs more than writing a small answer does.
+ * The schema's type or null, as `type: [T, 'null']`. For a union the serializer would validate each value to find its
+ * branch, which costs more than writing a small response.
  */
 export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null> {
   const { type, ...rest } = schema as TSchema & { type?: unknown }
@@ -20,10 +20,10 @@ export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null
 export const Body = <T extends TProperties>(properties: T, options: { description?: string } = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options })
 
-/** A request that takes no body; an empty object will do as well. */
+/** For a request without a body; an empty object is accepted as well. */
 export const NoBody = Type.Union([Type.Null(), Type.Object({}, { additionalProperties: false })])
 
-/** Query parameters: an unknown one is refused, or a misspelt filter would quietly list everything. */
+/** Query parameters: an unknown one is refused, because a misspelt filter would silently list everything. */
 export const Query = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: false })
 

@@ -4,8 +4,7 @@ import { auditedTable, storable } from '../../kernel/audit.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { PLATFORM_ADMIN } from '../../kernel/http/caller.ts'
-import type { KeyScope, Owner } from './key-rights.ts'
-import type { ApiKeyRow } from './tables.ts'
+import type { ApiKeyRow, KeyScope, Owner } from './api-key.ts'
 
 const SHOWN = [
   'id',
@@ -38,7 +37,7 @@ export async function insertKey(executor: Executor, row: ApiKeyRow): Promise<boo
   return (await KEYS.insert(executor, [row], ['key_prefix'])).length > 0
 }
 
-/** The condition that keeps a query to the keys of a scope; every query that a caller asks for carries it. */
+/** Every query on behalf of a caller carries this condition. */
 const within = (scope: KeyScope) =>
   scope.allTenants
     ? sql<boolean>`user_id = ${scope.userId}`
@@ -89,7 +88,7 @@ export async function setExpiry(executor: Executor, id: string, expiresAt: strin
   await KEYS.update(executor, { id }, { expires_at: expiresAt })
 }
 
-/** A revocation that stands keeps its time, author and reason. False when there is no such key. */
+/** The first revocation keeps its time, author and reason. False when there is no such key. */
 export async function revokeKey(
   executor: Executor,
   scope: KeyScope,
@@ -134,7 +133,7 @@ export interface TokenOwner {
   platformTenantId: string
 }
 
-/** Keys of a token's owner. Those of the version before do not say whose they are: a platform_admin's may name any tenant. */
+/** SQL: keys of a token's owner. Older ones do not say whose they are: a platform_admin's may name any tenant. */
 const ofOwner = ({
   userId,
   tenantId,
@@ -143,59 +142,59 @@ const ofOwner = ({
   and case when owner_tenant is not null then owner_tenant = ${tenantId}
     else tenant_id = ${tenantId} or (${tenantId} = ${platformTenantId} and '${PLATFORM_ADMIN}' = any (roles)) end`
 
-/** A part of a statement: the newest token that all living keys of its owner know of; null: there are no such keys. */
-export const toldUpTo = ({ now, ...owner }: TokenOwner & { now: string }): string =>
+/** SQL: the newest token that all active keys of its owner know of; null: there are no such keys. */
+export const ownerTokenSeen = ({ now, ...owner }: TokenOwner & { now: string }): string =>
   `select min(coalesce(owner_token_at, 'epoch')) from api_keys
   where ${ofOwner(owner)} and (expires_at is null or expires_at > ${now})`
 
-const TELL = {
-  name: 'api_keys_tell',
+const UPDATE_OWNER_ROLES = {
+  name: 'api_keys_update_owner_roles',
   text: `update api_keys set owner_tenant = $2, owner_roles = $4, owner_token_at = $5
     where ${ofOwner({ userId: '$1', tenantId: '$2', platformTenantId: '$3' })}
       and (owner_token_at is null or owner_token_at < $5)`,
 }
 
-/** The keys of a user learn what its newest token says. Of two that come at once the later one stays. */
-export async function tellKeys(
+/** Writes the roles of a user's newest token into its keys. Of two at once the later token wins. */
+export async function updateOwnerRoles(
   executor: Executor,
   { userId, tenantId, platformTenantId }: TokenOwner,
   roles: readonly string[],
   issuedAt: string,
 ): Promise<void> {
   const values = [userId, tenantId, platformTenantId, roles.map(storable), issuedAt]
-  await runStatement(executor, TELL, values)
+  await runStatement(executor, UPDATE_OWNER_ROLES, values)
 }
 
-/** A part of a statement: whether keys of the owner know of other roles than these, as far as they matter to keys. */
-export const knowOthersThan = (owner: TokenOwner, roles: string): string =>
-  `select exists (select from api_keys where ${ofOwner(owner)} and ${knowsOthers(roles)})`
+/** SQL: whether keys of the owner hold other roles than these, as far as it matters to keys. */
+export const ownerRolesDiffer = (owner: TokenOwner, roles: string): string =>
+  `select exists (select from api_keys where ${ofOwner(owner)} and ${rolesDiffer(roles)})`
 
-const knowsOthers = (roles: string) => `coalesce(owner_roles, roles) <> ${roles}
+const rolesDiffer = (roles: string) => `coalesce(owner_roles, roles) <> ${roles}
   and ('${PLATFORM_ADMIN}' = any (coalesce(owner_roles, roles)) or not '${PLATFORM_ADMIN}' = any (${roles}))`
 
-const TELL_OF_EQUAL = {
-  name: 'api_keys_tell_of_equal',
+const CORRECT_OWNER_ROLES = {
+  name: 'api_keys_correct_owner_roles',
   text: `update api_keys set owner_tenant = $2, owner_roles = $4
-    where ${ofOwner({ userId: '$1', tenantId: '$2', platformTenantId: '$3' })} and ${knowsOthers('$4::text[]')}
+    where ${ofOwner({ userId: '$1', tenantId: '$2', platformTenantId: '$3' })} and ${rolesDiffer('$4::text[]')}
       and case when $5::timestamptz is null then '${PLATFORM_ADMIN}' = any (coalesce(owner_roles, roles))
         else owner_token_at = $5 end`,
 }
 
 /**
- * Of tokens of one second the one that is seen last counts; one that does not say when it was issued takes no more than
- * platform_admin away, for nobody knows whether it is the newest. Neither gives that back.
+ * For a token that is not newer. Of tokens issued in one second the last one seen wins; one without a time of issue may
+ * only take platform_admin away, because nobody knows whether it is the newest. Neither gives that back.
  */
-export async function tellKeysOfEqual(
+export async function correctOwnerRoles(
   executor: Executor,
   { userId, tenantId, platformTenantId }: TokenOwner,
   roles: readonly string[],
   issuedAt: string | undefined,
 ): Promise<void> {
   const values = [userId, tenantId, platformTenantId, roles.map(storable), issuedAt ?? null]
-  await runStatement(executor, TELL_OF_EQUAL, values)
+  await runStatement(executor, CORRECT_OWNER_ROLES, values)
 }
 
-/** A newer token of the user's that another of its keys knows of. */
+/** The newest token that another key of the user knows of, if newer. */
 export function newerToken(
   tx: Executor,
   userId: string,
