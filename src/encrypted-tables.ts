@@ -6,12 +6,12 @@ import { encryptedBackends } from './features/storage-backends/index.ts'
 import { encryptedWebhooks } from './features/webhooks/index.ts'
 import type { SecretKeys } from './kernel/crypto.ts'
 import type { EncryptedTable } from './kernel/crypto-rotation.ts'
-import { encryptedAnswers } from './kernel/http/encrypted-answers.ts'
+import { encryptedResponses } from './kernel/http/stored-response.ts'
 
 export const encryptedTables = (secretKeys: SecretKeys): EncryptedTable[] => [
   encryptedSecrets(secretKeys),
   encryptedWebhooks(secretKeys),
   encryptedBackends(secretKeys),
   encryptedSessions(secretKeys),
-  encryptedAnswers(secretKeys),
+  encryptedResponses(secretKeys),
 ]

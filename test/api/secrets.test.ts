@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { createVault } from '../../src/features/secrets/vault.ts'
+import { createVault } from '../../src/kernel/vault.ts'
 import { everything } from '../support/everything.ts'
 import { setup } from '../support/setup.ts'
 

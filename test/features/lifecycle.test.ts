@@ -7,9 +7,9 @@ import {
   isOver,
   mayMove,
   STATES,
-  statesBefore,
+  SUBSCRIPTION_AFTER,
+  subscriptionAfter,
 } from '../../src/features/deployments/lifecycle.ts'
-import { SUBSCRIPTION_AFTER, subscriptionAfter } from '../../src/features/deployments/subscription-after.ts'
 import { monthOf } from '../../src/kernel/time.ts'
 
 /** The contract's map, written out once more: every pair of states is compared with it. */
@@ -49,18 +49,6 @@ test('of all pairs of states exactly those of the contract are moves: an operato
       for (const to of STATES)
         assert.equal(mayMove(from, to, mover), expected.includes(to), `${mover}: ${from} → ${to}`)
     }
-})
-
-test('the states before one are those that have a move to it', () => {
-  for (const mover of MOVERS)
-    for (const to of STATES)
-      assert.deepEqual(
-        statesBefore(to, mover),
-        STATES.filter(from => moves[mover][from]?.includes(to)),
-        to,
-      )
-  assert.deepEqual(statesBefore('archived', 'tenant'), ['cancelled'])
-  assert.deepEqual(statesBefore('trial', 'operator'), [])
 })
 
 test('a new deployment is active, and past_due and suspended alone follow from bills', () => {

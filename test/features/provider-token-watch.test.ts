@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { watchProviderTokens } from '../../src/features/secrets/provider-tokens.ts'
-import { createVault } from '../../src/features/secrets/vault.ts'
 import type { Executor } from '../../src/kernel/db/tables.ts'
 import { createLog } from '../../src/kernel/log.ts'
+import { createVault } from '../../src/kernel/vault.ts'
 
 type Row = { name: string; sealed: string }
 const vault = createVault(['k'.repeat(32)])

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { complaintsAbout } from '../../src/features/secrets/bad-secret.ts'
 import { isSecretName, isTokenSecret, queueOf, tokenSecret } from '../../src/features/secrets/secret-name.ts'
-import { createVault } from '../../src/features/secrets/vault.ts'
 import { QUEUE_NAMES } from '../../src/kernel/queue/queues.ts'
+import { createVault } from '../../src/kernel/vault.ts'
 
 test('a name is one or two parts of small letters, digits, _ and -, up to 128 characters', () => {
   const good = ['a', '0', '_', '-', 'smtp-password', 'a/b', 'provider_token/x', 'a'.repeat(128)]

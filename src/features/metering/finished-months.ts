@@ -1,7 +1,8 @@
 // A month that is over keeps the prices that its usage was charged by: a resource price that would hold there another way
 // is refused where anything of its kind was metered. Where nothing was, prices of the past may still be entered.
+
+import type { Deps } from '../../deps.ts'
 import { conflict } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { monthOf } from '../../kernel/time.ts'
 import type { PriceGuard } from '../catalog/index.ts'
 import { monthAsked } from './period.ts'
@@ -40,7 +41,7 @@ function wholeMonths({ from_at, to_at }: Slice): Slice {
 
 /** For whoever writes resource prices, in the transaction that writes them. */
 export const refuseFinishedMonths =
-  ({ clock }: Pick<Kernel, 'clock'>): PriceGuard =>
+  ({ clock }: Pick<Deps, 'clock'>): PriceGuard =>
   async (tx, change) => {
     const running = monthAsked(undefined, clock.now())!
     const hour = await findUse(tx, change.resource_kind, repricedBefore(running.start_at, change))

@@ -1,7 +1,8 @@
 // Where secrets are encrypted; their fingerprints are keyed, and follow.
+
 import type { SecretKeys } from '../../kernel/crypto.ts'
 import type { EncryptedTable } from '../../kernel/crypto-rotation.ts'
-import { createVault } from './vault.ts'
+import { createVault } from '../../kernel/vault.ts'
 
 export function encryptedSecrets(secretKeys: SecretKeys): EncryptedTable {
   const vault = createVault(secretKeys)

@@ -1,7 +1,7 @@
 // A secret as it is first written: acceptable, sealed for its name, version 1.
+import type { Deps } from '../../deps.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { complaintsAbout } from './bad-secret.ts'
-import type { SecretsKernel } from './secrets-kernel.ts'
 import type { SecretRow } from './tables.ts'
 
 export interface SecretValue {
@@ -11,7 +11,7 @@ export interface SecretValue {
 }
 
 export function newSecret(
-  { clock, vault }: SecretsKernel,
+  { clock, vault }: Deps,
   name: string,
   { value, description = null }: SecretValue,
   by: string,

@@ -5,4 +5,3 @@ export { encryptedBackends, openActive, storageEncryptionOf } from './open-backe
 export { readFile } from './read-file.ts'
 export { recordFile } from './record-file.ts'
 export { storageBackendRoutes } from './routes.ts'
-export type { StorageKernel } from './storage-kernel.ts'

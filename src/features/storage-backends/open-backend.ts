@@ -1,9 +1,9 @@
 // A backend's row, made into the place it stands for: the one moment its key is not encrypted.
+import type { Deps } from '../../deps.ts'
 import { type Place, StorageError, type Store } from '../../integrations/storage/index.ts'
 import { type Encryption, encryptionFor, type SecretKeys } from '../../kernel/crypto.ts'
 import type { EncryptedTable } from '../../kernel/crypto-rotation.ts'
 import { findActiveBackend } from './repository.ts'
-import type { StorageKernel } from './storage-kernel.ts'
 import type { StorageBackendRow } from './tables.ts'
 
 export const storageEncryptionOf = (secretKeys: SecretKeys): Encryption =>
@@ -18,15 +18,13 @@ export const encryptedBackends = (secretKeys: SecretKeys): EncryptedTable => ({
   placeOf: ({ id }) => id!,
 })
 
-export const openBackend = (
-  { storage, storageEncryption }: StorageKernel,
-  backend: StorageBackendRow,
-): Store => storage.open(placeOf(backend, storageEncryption))
+export const openBackend = ({ storage, storageEncryption }: Deps, backend: StorageBackendRow): Store =>
+  storage.open(placeOf(backend, storageEncryption))
 
 /** The place where files are kept now, with its name; undefined when there is none. */
-export async function openActive(kernel: StorageKernel): Promise<{ name: string; store: Store } | undefined> {
-  const backend = await findActiveBackend(kernel.db)
-  return backend && { name: backend.name, store: openBackend(kernel, backend) }
+export async function openActive(deps: Deps): Promise<{ name: string; store: Store } | undefined> {
+  const backend = await findActiveBackend(deps.db)
+  return backend && { name: backend.name, store: openBackend(deps, backend) }
 }
 
 function placeOf(row: StorageBackendRow, seal: Encryption): Place {

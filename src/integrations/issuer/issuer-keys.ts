@@ -4,7 +4,7 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet } from 'jose'
 import type { Logger } from 'pino'
 import { unauthenticated, unavailable } from '../../kernel/errors.ts'
-import { rateLimiter } from '../../kernel/http/rate-limiter.ts'
+import { rateLimiter } from '../../kernel/http/rate-limits.ts'
 import type { IssuerKeys } from '../../kernel/http/verify-token.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { Clock } from '../../kernel/time.ts'

@@ -1,9 +1,8 @@
 // PostgreSQL through node-postgres: its pool, and sessions for migrations.
-import { Kysely } from 'kysely'
+import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { within } from '../time.ts'
-import { ActingPostgresDialect } from './acting-dialect.ts'
 import {
   Connection,
   type ConnectionOptions,
@@ -47,7 +46,7 @@ export function openPostgres(options: PostgresOptions): Engine {
 
   return {
     kind: 'postgres',
-    db: new Kysely<Tables>({ dialect: new ActingPostgresDialect({ pool }) }),
+    db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }),
     session: work => withSession({ ...service, limit: () => UNLIMITED }, work),
     ping: async timeoutMs => void (await inTime(timeoutMs, 'select 1')),
     checkWrites: timeoutMs => writes.check(statement => inTime(timeoutMs, statement)),

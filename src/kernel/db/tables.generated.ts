@@ -151,7 +151,7 @@ export interface GeneratedTables {
     last_detected_at: string
     resolved_at: string | null
     resolved_by: string | null
-    tenant_id: Generated<string | null>
+    tenant_id: string | null
   }
   cloud_drift_ignored: {
     id: string
@@ -235,7 +235,7 @@ export interface GeneratedTables {
     attributes: ColumnType<unknown, never, never>
     singles: ColumnType<unknown, never, never>
     tags: ColumnType<string[] | null, never, never>
-    tenant_id: Generated<string | null>
+    tenant_id: string | null
   }
   cloud_resource_events: {
     id: string
@@ -244,7 +244,7 @@ export interface GeneratedTables {
     changes: unknown
     actor: string
     created_at: string
-    tenant_id: Generated<string | null>
+    tenant_id: string | null
   }
   cloud_resources: {
     id: string
@@ -458,7 +458,7 @@ export interface GeneratedTables {
     currency: string
     quantity: number
     created_at: string
-    valid_from: Generated<string>
+    valid_from: string
     valid_to: string | null
   }
   subscription_terms: {

@@ -9,8 +9,13 @@ import type { Executor } from './tables.ts'
 const ATTEMPTS = 3
 const TRY_AGAIN = new Set(['40001', '40P01'])
 
-/** What is to be done once a transaction is committed, by its executor. */
-const effects = new WeakMap<Executor, (() => void | Promise<void>)[]>()
+interface Around {
+  beforeCommit: (() => Promise<unknown>)[]
+  afterCommit: (() => void | Promise<void>)[]
+}
+
+/** What is to be done around the commit of a transaction, by its executor. */
+const transactions = new WeakMap<Executor, Around>()
 
 /**
  * On an executor that is a transaction already the work joins it: what it does is committed or undone with the rest. A
@@ -18,19 +23,28 @@ const effects = new WeakMap<Executor, (() => void | Promise<void>)[]>()
  */
 export async function transaction<T>(db: Executor, work: (tx: Executor) => Promise<T>): Promise<T> {
   if (db.isTransaction) return work(db)
-  const { result, following } = await retryConflicts(db, () =>
+  const { result, around } = await untilDone(db, () =>
     db.transaction().execute(async tx => {
-      const following: (() => void | Promise<void>)[] = []
-      effects.set(tx, following)
-      return { result: await work(tx), following }
+      const around: Around = { beforeCommit: [], afterCommit: [] }
+      transactions.set(tx, around)
+      const result = await work(tx)
+      for (const step of around.beforeCommit) await step()
+      return { result, around }
     }),
   )
-  for (const effect of following) await effect()
+  for (const effect of around.afterCommit) await effect()
   return result
 }
 
-/** The same for a statement that is a transaction by itself. Inside a transaction nothing is tried again but the whole. */
-export async function retryConflicts<T>(executor: Executor, work: () => Promise<T>): Promise<T> {
+/** For what is written once for the whole transaction, at its end and as a part of it. */
+export function beforeCommit(tx: Executor, step: () => Promise<unknown>): void {
+  const around = transactions.get(tx)
+  if (!around) throw new Error('this must be done inside of transaction()')
+  around.beforeCommit.push(step)
+}
+
+/** The same retries for a statement that is a transaction by itself. Inside one, the whole is tried again or nothing. */
+export async function untilDone<T>(executor: Executor, work: () => Promise<T>): Promise<T> {
   if (executor.isTransaction) return work()
   for (let attempt = 1; ; attempt++) {
     try {
@@ -46,8 +60,8 @@ export async function retryConflicts<T>(executor: Executor, work: () => Promise<
  * once on the database, after the commit in a transaction. An effect must not fail: what was asked for is done.
  */
 export async function afterCommit(executor: Executor, effect: () => void | Promise<void>): Promise<void> {
-  const following = effects.get(executor)
-  if (following) following.push(effect)
+  const around = transactions.get(executor)
+  if (around) around.afterCommit.push(effect)
   else await effect()
 }
 

@@ -4,7 +4,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientRequestId, maskedPath } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { addressOf } from './client-address.ts'
+import { addressOf } from './caller.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
