@@ -36,26 +36,33 @@ const processes = process.env.TEST_DATABASE_URL
   : ['command-line', 'first-start', 'lock']
 const processFiles = processes.map(name => `test/process/${name}.test.ts`)
 
-// Apart from the others of their folders only so that the lanes are done at about the same time. On PostgreSQL there are many
-// more tests of processes, and the races run there alone.
-const others: Step = {
-  shared: true,
-  files: ['test/api/{bad-input,billing*}.test.ts', 'test/jobs/{queue,sagas,saga-rescue}.test.ts'],
-}
 const races: Step = { shared: true, files: ['test/races/*.test.ts'] }
 const onPostgres = process.env.TEST_DATABASE_URL !== undefined
 
 const lanes: Step[][] = [
-  [{ shared: true, files: ['test/api/!(bad-input|billing*).test.ts'] }, ...(onPostgres ? [others] : [])],
-  [{ shared: true, files: ['test/jobs/!(queue|sagas|saga-rescue).test.ts'] }, ...(onPostgres ? [races] : [])],
-  [{ shared: false, files: processFiles }, ...(onPostgres ? [] : [others])],
   [
-    { shared: true, bare: true, files: ['test/{integrations,sandbox}/**/*.test.ts'] },
-    // These wait more than they work.
-    { shared: false, files: ['test/scenarios/*.test.ts'] },
     {
       shared: true,
-      files: ['test/{architecture,features,kernel}/**/*.test.ts', ...(onPostgres ? [] : races.files)],
+      files: ['test/{api-keys,audit-log,billing,catalog,dead-letters,deployments,drift}/*.test.ts'],
+    },
+  ],
+  [
+    { shared: true, files: ['test/{inventory,invitations,metering,provisioning,roles}/*.test.ts'] },
+    ...(onPostgres ? [races] : []),
+  ],
+  [
+    { shared: false, files: [...processFiles, 'test/process/{saga-kill,story}.test.ts'] },
+    { shared: true, files: ['test/{sagas,http}/*.test.ts'] },
+  ],
+  [
+    { shared: true, bare: true, files: ['test/{integrations,sandbox}/**/*.test.ts'] },
+    {
+      shared: true,
+      files: [
+        'test/{scheduled-tasks,secrets,session,storage-backends,subscriptions,tenancy,users,webhooks}/*.test.ts',
+        'test/{architecture,kernel}/**/*.test.ts',
+        ...(onPostgres ? [] : races.files),
+      ],
     },
   ],
 ]

@@ -5,7 +5,7 @@ import { onPostgres } from '../support/process.ts'
 
 if (onPostgres) {
   test('commits without an answer, frozen connections, a crash and a failover lose no write and double none', async t => {
-    const { chaosDatabase } = await import('./chaos/database/campaign.ts')
+    const { chaosDatabase } = await import('../chaos/database/campaign.ts')
     const ends: (() => Promise<void> | void)[] = []
     t.after(async () => {
       for (const end of ends.reverse()) await end()

@@ -6,7 +6,7 @@ import { onPostgres } from '../support/process.ts'
 if (onPostgres) {
   test('workers killed in the middle of provisioning leave every run ended, no step run twice, and no droplet behind', async t => {
     const { createPostgresDatabase } = await import('../support/database.ts')
-    const { chaosSagas } = await import('./chaos/sagas.ts')
+    const { chaosSagas } = await import('../chaos/sagas.ts')
     const database = await createPostgresDatabase()
     const ends = [database.drop]
     t.after(async () => {

@@ -5,7 +5,7 @@ import { onPostgres } from '../support/process.ts'
 
 if (onPostgres) {
   const { createPostgresDatabase } = await import('../support/database.ts')
-  const { chaosFinance } = await import('../support/finance-chaos.ts')
+  const { chaosFinance } = await import('../chaos/finance.ts')
 
   test('with answers lost and workers killed in between, finance has every invoice once and its id is recorded here', async t => {
     const database = await createPostgresDatabase()

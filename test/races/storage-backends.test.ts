@@ -1,9 +1,9 @@
 // Backends that are activated, deleted and filled at the same time. On PostgreSQL alone: PGlite runs one statement at a time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { csv, row } from '../features/billing/file.ts'
 import { haveInvoice, ingest, invoiceOf } from '../support/billing.ts'
 import { onPostgres } from '../support/database.ts'
+import { csv, row } from '../support/invoice-file.ts'
 import { base, filesKept, setupPlaces } from '../support/storage.ts'
 
 const ROUNDS = 30
