@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { largestBody, type Schema } from '../../bench/bodies.ts'
-import { onPostgres } from '../support/database.ts'
+import { onPostgres } from '../support/engine.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
 interface Operation {

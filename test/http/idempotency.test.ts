@@ -7,7 +7,7 @@ import { conflict } from '../../src/kernel/errors.ts'
 import { installIdempotency } from '../../src/kernel/http/idempotency.ts'
 import { answer } from '../../src/kernel/http/problems.ts'
 import { sealFor } from '../../src/kernel/sealed.ts'
-import { onPostgres } from '../support/database.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, type CallOptions, setup } from '../support/setup.ts'
 
@@ -246,25 +246,27 @@ async function hurried(t: TestContext) {
   return { ctx, workshop, send }
 }
 
-if (onPostgres) {
-  // The embedded engine has one connection: there a duplicate waits for that, not for the key.
-  test('a duplicate that has waited long enough is told 409 and when to ask again', async t => {
-    const { workshop, send } = await hurried(t)
-    const { closed, open: release } = gate()
-    workshop.work = closed
-    // Lets the request leave: inject() begins when it is awaited.
-    const answered = send().then(reply => reply.statusCode)
-    await eventually('the first is at work', async () => workshop.made.length === 1)
-    const second = await send()
-    assert.equal(second.statusCode, 409)
-    assert.equal(second.json().code, 'idempotency_in_progress')
-    assert.equal(second.headers['retry-after'], '1')
-    release()
-    assert.equal(await answered, 201)
-    assert.equal((await send()).headers['idempotency-replayed'], 'true')
-  })
+// The embedded engine has one connection: there a duplicate waits for that, not for the key.
+test('a duplicate that has waited long enough is told 409 and when to ask again', needsPostgres, async t => {
+  const { workshop, send } = await hurried(t)
+  const { closed, open: release } = gate()
+  workshop.work = closed
+  // Lets the request leave: inject() begins when it is awaited.
+  const answered = send().then(reply => reply.statusCode)
+  await eventually('the first is at work', async () => workshop.made.length === 1)
+  const second = await send()
+  assert.equal(second.statusCode, 409)
+  assert.equal(second.json().code, 'idempotency_in_progress')
+  assert.equal(second.headers['retry-after'], '1')
+  release()
+  assert.equal(await answered, 201)
+  assert.equal((await send()).headers['idempotency-replayed'], 'true')
+})
 
-  test('who finds at the end that another has answered undoes what was done and gives that answer', async t => {
+test(
+  'who finds at the end that another has answered undoes what was done and gives that answer',
+  needsPostgres,
+  async t => {
     const { send, ctx, workshop } = await open(t)
     const first = await send('k')
     const row = await ctx.db.selectFrom('idempotency_keys').selectAll().executeTakeFirstOrThrow()
@@ -280,8 +282,8 @@ if (onPostgres) {
       assert.equal(second.headers.get('idempotency-replayed'), 'true')
     }
     assert.equal(workshop.made.length, 3)
-  })
-}
+  },
+)
 
 test('what a process of an older release has begun is waited for, and done anew after a minute', async t => {
   const { ctx, workshop, send } = await hurried(t)

@@ -10,7 +10,7 @@ import {
 } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import type { JWK, JWTPayload } from 'jose'
-import { onPostgresAlone } from '../support/database.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { AUDIENCE, claimsAt, ISSUER, type SigningKey, signingKey, startIssuer } from '../support/issuer.ts'
 import { type Bundle, setup } from '../support/setup.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { type InventoryFilter, listResources } from '../../src/features/inventory/list-resources.ts'
-import { onPostgres } from '../support/database.ts'
+import { onPostgres } from '../support/engine.ts'
 import { setup } from '../support/setup.ts'
 
 const values: Record<string, string[]> = {

@@ -6,8 +6,10 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { createPostgresDatabase } from '../support/database.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
-import { onPostgres, secrets, temporaryFolder } from '../support/process.ts'
+import { secrets, temporaryFolder } from '../support/process.ts'
 import type { Question } from '../support/saga-worker.ts'
 import { type ShownRun, statuses } from '../support/sagas.ts'
 
@@ -32,12 +34,13 @@ async function worker(t: TestContext, env: Record<string, string>) {
   return { ask, kill }
 }
 
-if (onPostgres)
-  test('a run whose worker is killed in the middle of a step is found by another within 30 seconds and rolled back', async t => {
+test(
+  'a run whose worker is killed in the middle of a step is found by another within 30 seconds and rolled back',
+  onPostgresAlone,
+  async t => {
     const JOURNAL = join(temporaryFolder(t), 'journal')
     writeFileSync(JOURNAL, '')
     const journal = () => readFileSync(JOURNAL, 'utf8').trim().split('\n')
-    const { createPostgresDatabase } = await import('../support/database.ts')
     const database = await createPostgresDatabase()
     t.after(database.drop)
     const where = { JOURNAL, DATABASE_URL: database.url }
@@ -68,4 +71,5 @@ if (onPostgres)
       'compensate b knowing a',
       'compensate a knowing a',
     ])
-  })
+  },
+)

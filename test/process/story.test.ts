@@ -6,17 +6,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
+import pg from 'pg'
 import { createSandboxFinance } from '../../sandbox/finance/server.ts'
 import { createSandboxProvider, SANDBOX_TOKEN } from '../../sandbox/provider/server.ts'
-import { pgbouncerVersion, startPgbouncer } from '../support/pgbouncer.ts'
-import {
-  onPostgres,
-  preparedFolder,
-  type Service,
-  secrets,
-  startService,
-  temporaryFolder,
-} from '../support/process.ts'
+import { createPostgresDatabase } from '../support/database.ts'
+import { needsPostgres, onEmbeddedAlone } from '../support/engine.ts'
+import { needsPgbouncer, pgbouncerVersion, startPgbouncer } from '../support/pgbouncer.ts'
+import { preparedFolder, type Service, secrets, startService, temporaryFolder } from '../support/process.ts'
 import { SECRET } from '../support/tokens.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -130,48 +126,46 @@ const expected = (story: Line[], printed: string[]) =>
     prints === undefined || prints === printed[index] ? [] : [{ command, prints, printed: printed[index] }],
   )
 
-if (!onPostgres) {
-  test('the README’s story comes true, line by line, on the embedded engine', async t => {
-    const { env, providerUrl, finance, provider } = await surroundings(t)
-    const before = provider.world.shelves.droplet.size
-    const service = await startService(t, { env, dataDir: preparedFolder(t) })
-    const { story, run } = await tell(t, service)
-    assert.deepEqual(expected(story, await run(providerUrl)), [])
-    assert.ok(finance.invoices.size > 0)
-    assert.ok([...finance.invoices.values()].every(({ pushes }) => pushes === 1))
-    assert.equal(provider.world.shelves.droplet.size, before, 'nothing of the story is left at the provider')
-  })
+test('the README’s story comes true, line by line, on the embedded engine', onEmbeddedAlone, async t => {
+  const { env, providerUrl, finance, provider } = await surroundings(t)
+  const before = provider.world.shelves.droplet.size
+  const service = await startService(t, { env, dataDir: preparedFolder(t) })
+  const { story, run } = await tell(t, service)
+  assert.deepEqual(expected(story, await run(providerUrl)), [])
+  assert.ok(finance.invoices.size > 0)
+  assert.ok([...finance.invoices.values()].every(({ pushes }) => pushes === 1))
+  assert.equal(provider.world.shelves.droplet.size, before, 'nothing of the story is left at the provider')
+})
+
+/** Two API and two worker processes. */
+async function tellOnPostgres(t: TestContext, url: string): Promise<[Service, Service]> {
+  const { env, providerUrl, finance } = await surroundings(t)
+  const shared = { ...env, DATABASE_URL: url }
+  const [one, two] = await Promise.all(
+    (['api', 'api', 'worker', 'worker'] as const).map(command => startService(t, { env: shared, command })),
+  )
+  const { story, run } = await tell(t, one!, two)
+  assert.deepEqual(expected(story, await run(providerUrl)), [])
+  assert.ok(finance.invoices.size > 0)
+  assert.ok([...finance.invoices.values()].every(({ pushes }) => pushes === 1))
+  return [one!, two!]
 }
 
-if (onPostgres) {
-  const { default: pg } = await import('pg')
-  const { createPostgresDatabase } = await import('../support/database.ts')
-
-  /** Two API and two worker processes. */
-  async function tellOnPostgres(t: TestContext, url: string): Promise<[Service, Service]> {
-    const { env, providerUrl, finance } = await surroundings(t)
-    const shared = { ...env, DATABASE_URL: url }
-    const [one, two] = await Promise.all(
-      (['api', 'api', 'worker', 'worker'] as const).map(command => startService(t, { env: shared, command })),
-    )
-    const { story, run } = await tell(t, one!, two)
-    assert.deepEqual(expected(story, await run(providerUrl)), [])
-    assert.ok(finance.invoices.size > 0)
-    assert.ok([...finance.invoices.values()].every(({ pushes }) => pushes === 1))
-    return [one!, two!]
-  }
-
-  test('the README’s story comes true on PostgreSQL with two API and two worker processes', async t => {
+test(
+  'the README’s story comes true on PostgreSQL with two API and two worker processes',
+  needsPostgres,
+  async t => {
     const database = await createPostgresDatabase()
     t.after(() => database.drop())
     await tellOnPostgres(t, database.url)
-  })
+  },
+)
 
-  const pooler = `PgBouncer ${pgbouncerVersion ?? ''}`.trim()
-  const skip = pgbouncerVersion === undefined && 'PgBouncer is not installed'
-  test(`the README’s story comes true behind ${pooler} in transaction mode, from an empty database`, {
-    skip,
-  }, async t => {
+const pooler = `PgBouncer ${pgbouncerVersion ?? ''}`.trim()
+test(
+  `the README’s story comes true behind ${pooler} in transaction mode, from an empty database`,
+  needsPgbouncer,
+  async t => {
     const database = await createPostgresDatabase({ migrated: false })
     t.after(() => database.drop())
     // What is left to the session would show: the service counts on UTC.
@@ -197,8 +191,8 @@ if (onPostgres) {
     await Promise.all(Array.from({ length: 24 }, readOn))
     t.diagnostic(`${reads - wrong.length} of ${reads} reads right, of ${paths.length} paths`)
     assert.deepEqual(wrong, [])
-  })
-}
+  },
+)
 
 const READS = 720
 

@@ -13,9 +13,8 @@ import { openPglite } from '../../src/kernel/db/pglite.ts'
 import { openPostgres } from '../../src/kernel/db/postgres.ts'
 import { createMetrics } from '../../src/kernel/metrics.ts'
 import { createJobs } from '../../src/kernel/queue/jobs.ts'
+import { testDatabaseUrl } from './engine.ts'
 import { cache, dataFolder, dumpFile, fingerprint } from './prepared.ts'
-
-export const testDatabaseUrl = process.env.TEST_DATABASE_URL
 
 const silent = pino({ level: 'silent' })
 

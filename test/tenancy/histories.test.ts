@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareHistories } from '../chaos/tenancy/run.ts'
-import { onPostgresAlone, openTestEngine } from '../support/database.ts'
+import { openTestEngine } from '../support/database.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 
 test(
   'every caller is shown what the model of tenants and operators says, after every step of random histories',
