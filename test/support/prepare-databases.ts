@@ -15,8 +15,6 @@ import { createJobs } from '../../src/kernel/queue/jobs.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { cache, dataFolder, dumpFile, fingerprint } from './prepared.ts'
 
-export const testDatabaseUrl = process.env.TEST_DATABASE_URL
-
 const silent = pino({ level: 'silent' })
 
 export const templateName = () => `cloudops_template_${fingerprint()}`
