@@ -13,7 +13,7 @@ import {
 } from './features/secrets/index.ts'
 import { storageSealOf } from './features/storage-backends/index.ts'
 import { type WebhookKernel, webhookSealOf } from './features/webhooks/index.ts'
-import { clockOf, createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
+import { createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
 import { createStorage, type Storage } from './integrations/storage/index.ts'
 import { createWebhookSender } from './integrations/webhooks/index.ts'
@@ -26,6 +26,7 @@ import type { Kernel } from './kernel/kernel.ts'
 import { createLog } from './kernel/log.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
+import { timerOf } from './kernel/retry.ts'
 import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
 
@@ -145,7 +146,7 @@ async function providersOf(
     log: parts.log,
     limits,
     // A test's frozen clock would never let a wait end.
-    ...(!frozen && { clock: clockOf(() => clock.now().getTime()) }),
+    ...(!frozen && { timer: timerOf(() => clock.now().getTime()) }),
   })
   const watch = await watchProviderTokens(parts, providers.use)
   const close = async () => {

@@ -3,7 +3,7 @@
 // published, and the log and every verification tell.
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { StorageError, type Store } from '../../integrations/storage/index.ts'
+import { type ObjectStore, StorageError } from '../../integrations/storage/index.ts'
 import { openActive } from '../storage-backends/index.ts'
 import type { AuditKernel } from './audit-kernel.ts'
 import type { Break } from './chain.ts'
@@ -47,7 +47,7 @@ export async function publishCheckpoints(kernel: AuditKernel): Promise<number> {
 
 async function publish(
   { db, auditKeys }: AuditKernel,
-  store: Store,
+  store: ObjectStore,
   checkpoint: Checkpoint,
 ): Promise<Break | undefined> {
   const { number } = checkpoint
@@ -64,7 +64,7 @@ async function publish(
 }
 
 /** A published checkpoint; undefined when there is none of that number. One that cannot be made out fits no other. */
-async function read(store: Store, number: number): Promise<Document | undefined> {
+async function read(store: ObjectStore, number: number): Promise<Document | undefined> {
   const pieces: Uint8Array[] = []
   let bytes = 0
   try {
@@ -112,7 +112,7 @@ export async function comparePublished(
 
 async function newestFitting(
   { db }: AuditKernel,
-  store: Store,
+  store: ObjectStore,
 ): Promise<{ checkpoint: number | null; broken?: Break }> {
   const newest = (await newestCheckpoint(db))?.number ?? 0
   const beyond = await read(store, newest + 1)

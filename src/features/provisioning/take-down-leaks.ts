@@ -57,7 +57,7 @@ async function takeDown(
   if (!droplet || !sagas.includes(sagaId) || !(await isLeftBehind(kernel.db, sagas, providerId))) return false
   await provider.destroyDroplet(providerId, { signal })
   const gone = async () => ((await provider.get('droplet', providerId, { signal })) ? undefined : true)
-  if (!(await provider.until(gone, { signal }))) return false
+  if (!(await provider.poll(gone, { signal }))) return false
   await transaction(kernel.db, tx =>
     recordDestroyed(tx, kernel, sagaId, { providerIds: [providerId], seen: { droplets: [droplet], look } }),
   )

@@ -4,7 +4,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import { StorageError, type Store, UNREACHABLE, verified } from '../../integrations/storage/index.ts'
+import { type ObjectStore, StorageError, UNREACHABLE, verified } from '../../integrations/storage/index.ts'
 import { recordAct } from '../../kernel/audit-entry.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
@@ -57,7 +57,7 @@ export async function checkBackend(
   }
 }
 
-function steps(store: Store, signal: AbortSignal): [string, () => Promise<void>][] {
+function steps(store: ObjectStore, signal: AbortSignal): [string, () => Promise<void>][] {
   const key = `check/${newId()}.txt`
   const content = randomBytes(32)
   const sha256 = createHash('sha256').update(content).digest('hex')

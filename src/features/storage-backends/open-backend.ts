@@ -1,5 +1,5 @@
 // A backend's row, made into the place it stands for: the one moment its key is not encrypted.
-import { type Place, StorageError, type Store } from '../../integrations/storage/index.ts'
+import { type ObjectStore, StorageError, type StorageLocation } from '../../integrations/storage/index.ts'
 import type { EncryptedTable } from '../../kernel/reencrypt.ts'
 import { type Seal, type SecretKeys, sealFor } from '../../kernel/sealed.ts'
 import { findActiveBackend } from './repository.ts'
@@ -17,16 +17,20 @@ export const encryptedBackends = (secretKeys: SecretKeys): EncryptedTable => ({
   placeOf: ({ id }) => id!,
 })
 
-export const openBackend = ({ storage, storageSeal }: StorageKernel, backend: StorageBackendRow): Store =>
-  storage.open(placeOf(backend, storageSeal))
+export const openBackend = (
+  { storage, storageSeal }: StorageKernel,
+  backend: StorageBackendRow,
+): ObjectStore => storage.open(locationOf(backend, storageSeal))
 
 /** The place where files are kept now, with its name; undefined when there is none. */
-export async function openActive(kernel: StorageKernel): Promise<{ name: string; store: Store } | undefined> {
+export async function openActive(
+  kernel: StorageKernel,
+): Promise<{ name: string; store: ObjectStore } | undefined> {
   const backend = await findActiveBackend(kernel.db)
   return backend && { name: backend.name, store: openBackend(kernel, backend) }
 }
 
-function placeOf(row: StorageBackendRow, seal: Seal): Place {
+function locationOf(row: StorageBackendRow, seal: Seal): StorageLocation {
   if (row.kind === 'local') return { kind: 'local', folder: row.folder! }
   return {
     kind: 's3',

@@ -1,7 +1,7 @@
 // Sends what is due. Each delivery is claimed in the database, sent outside of any transaction, and what came of it is
 // written down. A sender that dies leaves its claims, which run out: an event is delivered at least once.
 import { randomUUID } from 'node:crypto'
-import type { Outcome } from '../../integrations/webhooks/index.ts'
+import type { DeliveryOutcome } from '../../integrations/webhooks/index.ts'
 import { afterAttempt } from './after-attempt.ts'
 import { type Claimed, claimDue, recordAttempt, releaseDelivery } from './dispatch-repository.ts'
 import { dataFor } from './event-for-tenant.ts'
@@ -55,7 +55,7 @@ async function deliver(kernel: WebhookKernel, delivery: Claimed): Promise<void> 
   const { id, webhook_id, event_id, type, attempts } = delivery
   const log = kernel.log.child({ webhook_id, delivery_id: id, event_id, event_type: type, attempt: attempts })
   const started = clock.now()
-  let outcome: Outcome
+  let outcome: DeliveryOutcome
   try {
     outcome = await send(kernel, delivery, started)
   } catch (error) {
@@ -76,7 +76,7 @@ async function deliver(kernel: WebhookKernel, delivery: Claimed): Promise<void> 
   else log.warn(said, verdict.gone ? 'webhook switched off: its receiver is gone' : 'webhook given up')
 }
 
-async function send(kernel: WebhookKernel, delivery: Claimed, now: Date): Promise<Outcome> {
+async function send(kernel: WebhookKernel, delivery: Claimed, now: Date): Promise<DeliveryOutcome> {
   const { webhookSeal, webhookSender, jobs } = kernel
   const { webhook_id, url, event_id, type, occurred_at } = delivery
   const data = dataFor(delivery.hears_of, type, delivery.data)

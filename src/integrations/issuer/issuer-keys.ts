@@ -8,7 +8,7 @@ import { unauthenticated, unavailable } from '../../kernel/errors.ts'
 import { rateLimiter } from '../../kernel/http/rate-limiter.ts'
 import type { IssuerKeys } from '../../kernel/http/verify-token.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
-import type { KeySetSource } from './fetch-key-set.ts'
+import type { KeySetSource } from './key-set.ts'
 
 export interface IssuerKeysOptions {
   source: KeySetSource

@@ -1,11 +1,10 @@
-// Waiting for something at the provider: asks again and again with growing pauses, bears trouble that passes, and gives
-// up when its time is over or the signal says so.
-import type { Clock } from './clock.ts'
-import { ProviderBusyError, ProviderError } from './errors.ts'
+// Polling the provider with growing pauses until there is an answer: bears trouble that passes, and gives up when its time
+// is over or the signal says so.
+import type { Timer } from '../../kernel/retry.ts'
+import { ProviderBusyError, ProviderError, passes } from './errors.ts'
 import type { Limits } from './limits.ts'
-import { isPassingStatus } from './retry.ts'
 
-export interface Wait {
+export interface PollOptions {
   /** Without it: as long as trouble is borne. */
   withinMs?: number
   signal?: AbortSignal
@@ -13,18 +12,18 @@ export interface Wait {
   bears?: (error: ProviderError) => boolean
 }
 
-export interface Patience {
+export interface Polling {
   /** The first answer that is not undefined. When the time is over: undefined, or the trouble that was met last. */
-  until<T>(ask: () => Promise<T | undefined>, wait: Wait): Promise<T | undefined>
+  poll<T>(ask: () => Promise<T | undefined>, options: PollOptions): Promise<T | undefined>
 }
 
-export function createPatience(
-  clock: Clock,
+export function createPolling(
+  timer: Timer,
   limits: Pick<Limits, 'pollBaseMs' | 'pollCapMs' | 'pollGrowth' | 'troubleMs'>,
-): Patience {
+): Polling {
   return {
-    async until(ask, { withinMs = limits.troubleMs, signal, bears = passes }) {
-      const endAt = clock.now() + withinMs
+    async poll(ask, { withinMs = limits.troubleMs, signal, bears = passes }) {
+      const endAt = timer.now() + withinMs
       let pause = limits.pollBaseMs
       for (;;) {
         let trouble: ProviderError | undefined
@@ -36,19 +35,13 @@ export function createPatience(
           trouble = error
         }
         const wait = trouble instanceof ProviderBusyError ? Math.max(pause, trouble.retryAfterMs) : pause
-        if (clock.now() + wait > endAt) {
+        if (timer.now() + wait > endAt) {
           if (trouble) throw trouble
           return undefined
         }
-        await clock.sleep(wait, signal)
+        await timer.sleep(wait, signal)
         pause = Math.min(limits.pollCapMs, pause * limits.pollGrowth)
       }
     },
   }
-}
-
-/** No answer, half an answer, or one that will be another soon. */
-export function passes({ kind, status }: ProviderError): boolean {
-  if (kind === 'redirect') return false
-  return kind !== 'answer' || isPassingStatus(status ?? 0)
 }
