@@ -4,7 +4,7 @@ import type { LookupFunction } from 'node:net'
 import { Agent } from 'undici'
 import { failureCode } from './errors.ts'
 
-/** What a service outside did or said, in words of ours. The base of each integration's own error. */
+/** What an outside service did or said, in our words. The base of each integration's own error. */
 export class UpstreamError extends Error {
   override readonly name: string = 'UpstreamError'
 }

@@ -1,7 +1,7 @@
 // Creating, finding, changing and destroying droplets. A create is sent exactly once: the provider knows no
 // idempotency key, so whoever is unsure looks its tag up with findDropletsByTag before sending another.
 import { type CallOptions, deleteRequest, getRequest, type PostBody, postRequest } from './client.ts'
-import { ProviderError, passes } from './errors.ts'
+import { nullIfNotFound, ProviderError, passes } from './errors.ts'
 import type { components } from './generated/api.d.ts'
 import { kindEntry } from './kinds.ts'
 import type { Limits } from './limits.ts'
@@ -29,7 +29,7 @@ export interface Droplets {
     options?: CallOptions,
   ): Promise<{ droplet: RawItem; actionIds: string[] }>
   /**
-   * All droplets with the tag; throws rather than answer from half a listing. GPU ones cost a second listing: `gpus: false`
+   * All droplets with the tag; throws rather than return half a listing. GPU ones cost a second listing: `gpus: false`
    * where none of them can carry the tag.
    */
   findDropletsByTag(tag: string, options?: CallOptions & { gpus?: boolean }): Promise<RawItem[]>
@@ -75,13 +75,11 @@ export function createDroplets(parts: ListingParts): Droplets {
     },
 
     async destroyDroplet(dropletId, options) {
-      try {
+      const destroy = async () => {
         await client.json(deleteRequest('/v2/droplets/{droplet_id}', dropletId), options)
-        return 'destroyed'
-      } catch (error) {
-        if (error instanceof ProviderError && error.status === 404) return 'absent'
-        throw error
+        return 'destroyed' as const
       }
+      return (await nullIfNotFound(destroy())) ?? 'absent'
     },
 
     async dropletAction(dropletId, action, options) {
@@ -90,12 +88,8 @@ export function createDroplets(parts: ListingParts): Droplets {
     },
 
     async getAction(actionId, options) {
-      try {
-        return actionOf(await client.json(getRequest('/v2/actions/{action_id}', actionId), options), false)
-      } catch (error) {
-        if (error instanceof ProviderError && error.status === 404) return null
-        throw error
-      }
+      const body = client.json(getRequest('/v2/actions/{action_id}', actionId), options)
+      return nullIfNotFound(body.then(body => actionOf(body, false)))
     },
   }
 }
@@ -110,7 +104,7 @@ function actionOf(body: RawItem | null, afterWrite: boolean): Action {
 
 export interface CreatedDroplet {
   dropletId: string
-  /** The create action; null when the droplet was found instead of made, for then nobody was told. */
+  /** The create action; null when the droplet was found instead of created: its action is not known then. */
   actionId: string | null
 }
 
@@ -126,16 +120,16 @@ export interface DropletsToDestroy {
   unsure?: boolean
 }
 
-export interface DropletLife {
+export interface DropletLifecycle {
   /** The tag must be among the input's: a droplet that carries it already is the one that was asked for. */
   createDropletOnce(input: DropletInput, tag: string, options?: CallOptions): Promise<CreatedDroplet>
   /** The droplet once it is active. Throws when it is gone or could not be made. */
   waitForActiveDroplet(made: CreatedDroplet, options?: CallOptions): Promise<RawItem>
-  /** Destroys them and looks until none is shown any more; what was seen of them before. */
+  /** Destroys them and polls until none is shown any more; returns what was seen of them before. */
   destroyDroplets(which: DropletsToDestroy, options?: CallOptions): Promise<RawItem[]>
 }
 
-export interface LifeParts {
+export interface LifecycleParts {
   droplets: Droplets
   resources: Pick<Resources, 'get'>
   poll: Polling['poll']
@@ -145,7 +139,13 @@ export interface LifeParts {
 
 export const isGpuSize = (size: string): boolean => /gpu/i.test(size)
 
-export function createDropletLife({ droplets, resources, poll, limits, sleep }: LifeParts): DropletLife {
+export function createDropletLifecycle({
+  droplets,
+  resources,
+  poll,
+  limits,
+  sleep,
+}: LifecycleParts): DropletLifecycle {
   /** Undefined when it may have been done all the same. */
   async function sendOnce(
     input: DropletInput,
@@ -175,7 +175,7 @@ export function createDropletLife({ droplets, resources, poll, limits, sleep }: 
         signal,
       })
       if (made) return made
-      // Sent, and no good answer: from here on it is only looked for.
+      // Sent, without a good response: from here on it is only looked for.
       const found = await poll(find, { withinMs: limits.settleMs, signal })
       if (found) return found
       const message = `${sent.unsure?.message}; no droplet with the tag ${tag} has turned up since`
@@ -184,7 +184,7 @@ export function createDropletLife({ droplets, resources, poll, limits, sleep }: 
 
     async waitForActiveDroplet({ dropletId, actionId }, { signal } = {}) {
       const wait = { withinMs: limits.bootMs, signal }
-      // No droplet boots at once: the first look would be wasted.
+      // No droplet boots at once: the first poll would be wasted.
       await sleep(limits.pollBaseMs, signal)
       if (actionId !== null) {
         const outcome = await poll(async () => {

@@ -63,3 +63,13 @@ export function passes({ kind, status }: ProviderError): boolean {
   if (kind === 'redirect') return false
   return kind !== 'response' || isPassingStatus(status ?? 0)
 }
+
+/** Null instead of the error that says that there is no such thing. */
+export async function nullIfNotFound<T>(found: Promise<T>): Promise<T | null> {
+  try {
+    return await found
+  } catch (error) {
+    if (error instanceof ProviderError && error.status === 404) return null
+    throw error
+  }
+}

@@ -246,7 +246,7 @@ export function urnOf(kind: Kind, providerId: string): string | null {
 }
 
 /**
- * Projects answer with `floatingip` for what is a reserved IP everywhere else, and clients write `reservedip`:
+ * Projects say `floatingip` for what is a reserved IP everywhere else, and clients write `reservedip`:
  * both are understood, so match resources by what this returns and not by comparing names.
  */
 const kindOfType = new Map<string, Kind>([

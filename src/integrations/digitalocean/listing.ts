@@ -9,10 +9,10 @@ import { type Page, type RawItem, readPage } from './responses.ts'
 export interface Source {
   path: string
   query?: Readonly<Record<string, string>>
-  /** The key of the array in the answer. */
+  /** The key of the array in the response. */
   key: string
   idField: string
-  /** False where the endpoint declares no paging: one answer is everything, and carries no total. */
+  /** False where the endpoint declares no paging: one response is everything, and carries no total. */
   paged: boolean
   /** An endpoint not every account is offered: its plain 404 means there is nothing to list. */
   mayBeAbsent?: boolean
@@ -64,7 +64,7 @@ export function openListing(
       while (next !== null) {
         const page: Page | null = await readPageOf(source, next, deadlineAt, tally.fail)
         if (!page) break
-        // Nobody can tell which one it is, so nothing can be concluded about what is not listed; the others are read.
+        // It is not known which one it is, so nothing can be concluded about what is not listed; the others are read.
         if (page.nameless !== null) tally.fail(`page ${next}: ${page.nameless}`)
         let fresh = 0
         const items = page.items.filter((_, at) => {
@@ -183,7 +183,7 @@ export interface ListingVerdict {
 }
 
 export interface Tally {
-  /** Takes the answered page; returns the page to ask for next, or null to stop. */
+  /** Takes a page that was read; returns the page to ask for next, or null to stop. */
   add(page: PageCount): number | null
   fail(reason: string): void
   verdict(): ListingVerdict

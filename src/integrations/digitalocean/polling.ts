@@ -1,4 +1,4 @@
-// Polling the provider with growing pauses until there is an answer: bears trouble that passes, and gives up when its time
+// Polling the provider with growing pauses until there is a result: bears trouble that passes, and gives up when its time
 // is over or the signal says so.
 import type { Timer } from '../../kernel/retry.ts'
 import { ProviderBusyError, ProviderError, passes } from './errors.ts'
@@ -13,7 +13,7 @@ export interface PollOptions {
 }
 
 export interface Polling {
-  /** The first answer that is not undefined. When the time is over: undefined, or the trouble that was met last. */
+  /** The first result that is not undefined. When the time is over: undefined, or the trouble that was met last. */
   poll<T>(ask: () => Promise<T | undefined>, options: PollOptions): Promise<T | undefined>
 }
 
@@ -28,8 +28,8 @@ export function createPolling(
       for (;;) {
         let trouble: ProviderError | undefined
         try {
-          const answer = await ask()
-          if (answer !== undefined) return answer
+          const result = await ask()
+          if (result !== undefined) return result
         } catch (error) {
           if (!(error instanceof ProviderError) || !bears(error)) throw error
           trouble = error

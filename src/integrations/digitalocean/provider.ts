@@ -8,7 +8,7 @@ import { QUEUE_NAMES, type QueueName } from '../../kernel/queue/queues.ts'
 import { systemTimer, type Timer } from '../../kernel/retry.ts'
 import { type Billing, createBilling } from './billing.ts'
 import { type Connection, createClient, createConnection, type Fetch } from './client.ts'
-import { createDropletLife, createDroplets, type DropletLife, type Droplets } from './droplets.ts'
+import { createDropletLifecycle, createDroplets, type DropletLifecycle, type Droplets } from './droplets.ts'
 import { ProviderError } from './errors.ts'
 import { type Allowance, defaultLimits, type Limits, type ProviderRateLimiter } from './limits.ts'
 import { createPolling, type Polling } from './polling.ts'
@@ -33,7 +33,7 @@ export interface ProviderOptions extends SharedOptions {
   rateLimiter?: ProviderRateLimiter
 }
 
-export interface Provider extends Resources, Droplets, DropletLife, Projects, Billing, Polling {
+export interface Provider extends Resources, Droplets, DropletLifecycle, Projects, Billing, Polling {
   /** Why there is no provider behind this; undefined when there is one. */
   absent?: string
   /** What the provider last said about the token's rate limit. */
@@ -130,7 +130,7 @@ function shareConnections(options: SharedOptions) {
       return {
         ...resources,
         ...droplets,
-        ...createDropletLife({ resources, droplets, poll, limits, sleep: timer.sleep }),
+        ...createDropletLifecycle({ resources, droplets, poll, limits, sleep: timer.sleep }),
         poll,
         ...createProjects(parts),
         ...createBilling(parts),

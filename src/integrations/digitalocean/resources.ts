@@ -1,6 +1,6 @@
 // The account's resources: whole listings by kind, a single one by its id, and what the inventory stores of one.
 import { type CallOptions, getRequest } from './client.ts'
-import { ProviderError } from './errors.ts'
+import { nullIfNotFound } from './errors.ts'
 import { type Kind, type KindEntry, kindEntry, urnOf } from './kinds.ts'
 import {
   collect,
@@ -39,8 +39,7 @@ export function createResources(parts: ListingParts): Resources {
     const { items, complete, reason } = await list(kind, options)
     const found = items.find(item => idText(item[kindEntry(kind).id]) === providerId)
     // Not being in half a listing proves nothing.
-    if (!found && !complete)
-      throw new ProviderError(`could not look for it: ${reason}`, { kind: 'malformed' })
+    if (!found && !complete) throw malformed(`could not look for it: ${reason}`)
     return found ?? null
   }
 
@@ -53,16 +52,11 @@ export function createResources(parts: ListingParts): Resources {
       if (!one || (kind === 'reserved_ip' && providerId.includes(':'))) {
         return findInListing(kind, providerId, options)
       }
-      try {
-        const item = objectAt(await parts.client.json(getRequest(one.path, providerId), options), one.key)
-        if (idAt(item, id).toLowerCase() !== providerId.toLowerCase()) {
-          throw new ProviderError(`asked for one ${kind}, another was answered`, { kind: 'malformed' })
-        }
-        return item
-      } catch (error) {
-        if (error instanceof ProviderError && error.status === 404) return null
-        throw error
-      }
+      const response = parts.client.json(getRequest(one.path, providerId), options)
+      const item = await nullIfNotFound(response.then(body => objectAt(body, one.key)))
+      if (item && idAt(item, id).toLowerCase() !== providerId.toLowerCase())
+        throw malformed(`asked for one ${kind}, another was answered`)
+      return item
     },
   }
 }
@@ -73,7 +67,7 @@ export function createResources(parts: ListingParts): Resources {
 export interface MappedItem {
   provider_id: string
   kind: Kind
-  /** This and the next three: absent when the answer said nothing about it. */
+  /** This and the next three: absent when the response said nothing about it. */
   name?: string
   region?: string | null
   status?: string | null
@@ -120,7 +114,7 @@ function tagsOf(raw: RawItem): string[] | undefined {
   return [...new Set(tags)].sort()
 }
 
-/** Null when there is no such text; undefined when the answer lacks every field that could hold it. */
+/** Null when there is no such text; undefined when the response lacks every field that could hold it. */
 function firstText(raw: RawItem, paths: readonly string[]): string | null | undefined {
   for (const path of paths) {
     const value = at(raw, path)

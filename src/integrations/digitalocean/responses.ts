@@ -173,7 +173,7 @@ function statedTotal(body: RawItem): number | null {
 
 /**
  * The link is an absolute address at the provider's production host. Only the page number is taken out of
- * it: following the link itself would carry the token to wherever the answer points.
+ * it: following the link itself would carry the token to wherever the response points.
  */
 function nextPage(body: RawItem): number | null {
   const pages = isRecord(body.links) ? body.links.pages : undefined

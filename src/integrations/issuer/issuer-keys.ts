@@ -105,7 +105,7 @@ export function createIssuerKeys({ source, clock, log, metrics }: IssuerKeysOpti
       const key = await keyIn(known, header)
       if (key) return { key, edition: known.edition }
       await renew()
-      // Nobody can tell whether the key is the issuer's.
+      // It cannot be known whether the key is the issuer's.
       if (failed) throw away()
       const renewed = await keyIn(known, header)
       if (!renewed) throw unauthenticated('The token’s key is none of the issuer’s.')

@@ -35,7 +35,7 @@ export interface ObjectStore {
 export type StorageFault = 'missing' | 'changed' | 'unreachable' | 'failed'
 
 /**
- * All that is told of an endpoint where no such service answers. Whether the port is closed, silent or somebody else's is
+ * All that users learn of an endpoint where no such service answers. Whether the port is closed, silent or somebody else's is
  * for the log alone: whoever may name an endpoint must not look around in our network with it.
  */
 export const UNREACHABLE = 'no S3-compatible service answers at its endpoint'

@@ -12,7 +12,7 @@ import { type Bucket, type Credentials, endpointProblem, type S3Limits, s3Store 
 export type StorageLocation = { kind: 'local'; folder: string } | ({ kind: 's3' } & Bucket & Credentials)
 
 export interface Storage {
-  /** Makes no call; whether the place is there, the first use tells. */
+  /** Makes no call; the first use shows whether the place is there. */
   open(location: StorageLocation): ObjectStore
   /** What is wrong with an address for this process; undefined when nothing is. */
   endpointProblem(endpoint: string, pathStyle: boolean): string | undefined

@@ -106,7 +106,7 @@ function reasonOf({ code, timedOut, message }: NoResponseError): string {
   return code === REFUSED_ADDRESS ? 'the name resolves to a private address' : `no answer (${code})`
 }
 
-// Where a webhook may point to, as far as its address tells. What a name resolves to is checked when it is called.
+// Where a webhook may point to, as far as its address shows. What a name resolves to is checked when it is called.
 
 /** Closed networks have receivers at private addresses; none is at a link-local one, where clouds keep credentials. */
 export const addressAllowed =
