@@ -20,7 +20,7 @@ import { permissionsOf, roleRoutes } from './features/roles/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { secretRoutes } from './features/secrets/index.ts'
-import { createSessions, sessionRoutes, sessionSealOf } from './features/session/index.ts'
+import { createSessions, sessionEncryptionOf, sessionRoutes } from './features/session/index.ts'
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
 import { callerAccess, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
@@ -30,7 +30,7 @@ import { installActing } from './kernel/http/act-as-caller.ts'
 import type { Door } from './kernel/http/authenticate.ts'
 import { installBodyLimits, SMALLEST_LIMIT } from './kernel/http/body-limit.ts'
 import { buildSerializer } from './kernel/http/compiled-once.ts'
-import { answerSeal } from './kernel/http/encrypted-answers.ts'
+import { answerEncryption } from './kernel/http/encrypted-answers.ts'
 import { fairShare, installFairShare } from './kernel/http/fair-share.ts'
 import { installGuards } from './kernel/http/guards.ts'
 import { installIdempotency } from './kernel/http/idempotency.ts'
@@ -68,7 +68,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const access = callerAccess(ctx)
   const issuerKeys = issuerKeysOf(ctx)
   const verifyToken = tokenVerifierOf(ctx, issuerKeys)
-  const sessions = createSessions(ctx, sessionSealOf(config.SECRET_KEY), verifyToken)
+  const sessions = createSessions(ctx, sessionEncryptionOf(config.SECRET_KEY), verifyToken)
   const door: Door = {
     verifyToken,
     verifyApiKey: apiKeys.verify,
@@ -141,7 +141,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     fairShare({ atOnce: requestsAtOnce(config), mostWaiting: MOST_WAITING, waitMs: LONGEST_WAIT_MS }),
   )
   app.setNotFoundHandler((request, reply) => answer(notFound(), request, reply))
-  installIdempotency(app, { db: ctx.db, seal: answerSeal(config.SECRET_KEY) })
+  installIdempotency(app, { db: ctx.db, seal: answerEncryption(config.SECRET_KEY) })
   await installOpenapi(app, ctx.version)
 
   const routes = [

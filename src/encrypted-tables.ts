@@ -4,9 +4,9 @@ import { encryptedSecrets } from './features/secrets/index.ts'
 import { encryptedSessions } from './features/session/index.ts'
 import { encryptedBackends } from './features/storage-backends/index.ts'
 import { encryptedWebhooks } from './features/webhooks/index.ts'
+import type { SecretKeys } from './kernel/crypto.ts'
+import type { EncryptedTable } from './kernel/crypto-rotation.ts'
 import { encryptedAnswers } from './kernel/http/encrypted-answers.ts'
-import type { EncryptedTable } from './kernel/reencrypt.ts'
-import type { SecretKeys } from './kernel/sealed.ts'
 
 export const encryptedTables = (secretKeys: SecretKeys): EncryptedTable[] => [
   encryptedSecrets(secretKeys),

@@ -26,7 +26,7 @@ import { forgetSessions } from './features/session/index.ts'
 import { rollOverPeriods } from './features/subscriptions/index.ts'
 import { forgetWebhookEvents, watchOutbox } from './features/webhooks/index.ts'
 import { forgetIdempotencyKeys } from './kernel/http/idempotency.ts'
-import type { Task } from './kernel/queue/task.ts'
+import type { Task } from './kernel/queue/queues.ts'
 
 /** Every scheduled task of the service. */
 const tasksOf = (ctx: Context): Task[] => [

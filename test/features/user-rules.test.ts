@@ -1,6 +1,8 @@
 // The pure rules of roles, users and invitations.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Deps } from '../../src/deps.ts'
 import { expiryOf, statusAt } from '../../src/features/invitations/invitation-life.ts'
 import { hashToken, newToken } from '../../src/features/invitations/invitation-token.ts'
 import { BUILT_IN, isBuiltIn, withBuiltIn } from '../../src/features/roles/built-in.ts'
@@ -20,7 +22,6 @@ import { tenantsOf } from '../../src/features/users/home-tenant.ts'
 import { oneUser } from '../../src/features/users/one-user.ts'
 import { isSelf, lessens, ownUser } from '../../src/features/users/own-user.ts'
 import type { UserRow } from '../../src/features/users/tables.ts'
-import type { UsersKernel } from '../../src/features/users/users-kernel.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import {
   mayOperate,
@@ -359,7 +360,7 @@ function directory() {
         return { rows: await answer() }
       },
     },
-  } as unknown as UsersKernel
+  } as unknown as Deps
   return {
     looks,
     access: callerAccess(kernel),

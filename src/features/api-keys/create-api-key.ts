@@ -1,17 +1,17 @@
 // Makes a key for a user: the one moment its value is known.
+import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { forbidden, invalid } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { expiryFrom } from './key-expiry.ts'
 import { newKey } from './key-format.ts'
 import { mayActIn, mayMakeKeys, ownerOf, rightsFor } from './key-rights.ts'
 import { insertKey, newerToken } from './repository.ts'
 import type { ApiKeyRow } from './tables.ts'
 
-export interface KeysKernel extends Kernel {
+export interface KeysKernel extends Deps {
   platformTenantId: string
 }
 

@@ -2,8 +2,8 @@
 // proves the key, and the checksum refuses a mistyped or invented key before anything is looked up.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { BASE62, randomDigits, SECRET_LENGTH } from '../../kernel/crypto.ts'
 import { API_KEY_PREFIX } from '../../kernel/http/authenticate.ts'
-import { BASE62, randomDigits, SECRET_LENGTH } from '../../kernel/random-digits.ts'
 
 const PREFIX_LENGTH = 8
 const CHECKSUM_LENGTH = 6

@@ -1,6 +1,6 @@
 // SQL of the API keys.
 import { sql } from 'kysely'
-import { storable } from '../../kernel/acting.ts'
+import { auditedTable, storable } from '../../kernel/audit.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { PLATFORM_ADMIN } from '../../kernel/http/caller.ts'
@@ -31,14 +31,11 @@ export async function findByPrefix(executor: Executor, prefix: string): Promise<
   return row
 }
 
+const KEYS = auditedTable('api_keys', { key: ['id'], silent: ['last_used_at'], secret: ['key_hash'] })
+
 /** False when another key has the same prefix. */
 export async function insertKey(executor: Executor, row: ApiKeyRow): Promise<boolean> {
-  const result = await executor
-    .insertInto('api_keys')
-    .values(row)
-    .onConflict(conflict => conflict.column('key_prefix').doNothing())
-    .executeTakeFirst()
-  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+  return (await KEYS.insert(executor, [row], ['key_prefix'])).length > 0
 }
 
 /** The condition that keeps a query to the keys of a scope; every query that a caller asks for carries it. */
@@ -89,7 +86,7 @@ export async function findReplacement(executor: Executor, id: string): Promise<s
 }
 
 export async function setExpiry(executor: Executor, id: string, expiresAt: string): Promise<void> {
-  await executor.updateTable('api_keys').set({ expires_at: expiresAt }).where('id', '=', id).execute()
+  await KEYS.update(executor, { id }, { expires_at: expiresAt })
 }
 
 /** A revocation that stands keeps its time, author and reason. False when there is no such key. */
@@ -101,17 +98,12 @@ export async function revokeKey(
 ): Promise<boolean> {
   const first = <T>(column: string, value: T) =>
     sql<T>`case when revoked_at is null then ${value} else ${sql.ref(column)} end`
-  const result = await executor
-    .updateTable('api_keys')
-    .set({
-      revoked_at: sql`coalesce(revoked_at, ${at})`,
-      revoked_by: first('revoked_by', by),
-      revoked_reason: first('revoked_reason', reason),
-    })
-    .where(within(scope))
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+  const revoked = await KEYS.update(executor, query => query.where(within(scope)).where('id', '=', id), {
+    revoked_at: sql`coalesce(revoked_at, ${at})`,
+    revoked_by: first('revoked_by', by),
+    revoked_reason: first('revoked_reason', reason),
+  })
+  return revoked.length > 0
 }
 
 /** Whose keys: a user of a tenant. One of the platform's also has those that are a platform_admin's, in any tenant or none. */
@@ -128,13 +120,11 @@ export async function revokeKeysOf(
   { at, by, reason }: { at: string; by: string; reason: string },
 ): Promise<void> {
   const ours = sql<boolean>`(tenant_id = ${tenantId} or owner_tenant = ${tenantId} or (${platform} and 'platform_admin' = any (roles)))`
-  await tx
-    .updateTable('api_keys')
-    .set({ revoked_at: at, revoked_by: by, revoked_reason: reason })
-    .where('user_id', '=', userId)
-    .where('revoked_at', 'is', null)
-    .where(ours)
-    .execute()
+  await KEYS.update(
+    tx,
+    query => query.where('user_id', '=', userId).where('revoked_at', 'is', null).where(ours),
+    { revoked_at: at, revoked_by: by, revoked_reason: reason },
+  )
 }
 
 /** Whose keys, by the user's token: `platformTenantId` is where platform_admins are at home. */

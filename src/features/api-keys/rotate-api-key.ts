@@ -1,9 +1,9 @@
 // A new key takes the place of an old one, with the same rights; the old one lives on for the grace, so that what uses
 // it can change over. A key is replaced once: of two who try, one is told so.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, forbidden, notFound } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { type CreatedKey, checkedExpiry, insertNewKey, refuseKeysFromKeys } from './create-api-key.ts'
 import { expiryAfterGrace, isActive, sameLifetime } from './key-expiry.ts'
 import { covers, type KeyScope } from './key-rights.ts'
@@ -16,7 +16,7 @@ export interface RotateApiKey {
 }
 
 export function rotateApiKey(
-  { db, clock }: Kernel,
+  { db, clock }: Deps,
   caller: Caller,
   scope: KeyScope,
   keyId: string,

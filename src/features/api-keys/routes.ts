@@ -47,9 +47,9 @@ function created(reply: FastifyReply, { raw, row }: CreatedKey) {
   return { data: { ...key, warning: WARNING } }
 }
 
-export function apiKeyRoutes(kernel: KeysKernel): FastifyPluginAsyncTypebox {
+export function apiKeyRoutes(deps: KeysKernel): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('api_keys', ['uuid'])
-  const shown = (key: ShownKey) => ({ ...key, is_active: isActive(key, kernel.clock.now()) })
+  const shown = (key: ShownKey) => ({ ...key, is_active: isActive(key, deps.clock.now()) })
 
   return async app => {
     app.get(
@@ -71,7 +71,7 @@ export function apiKeyRoutes(kernel: KeysKernel): FastifyPluginAsyncTypebox {
         const { keys } = managed(request)
         const { limit, cursor } = request.query
         const before = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listKeys(kernel.db, keys, limit + 1, before ?? null)
+        const rows = await listKeys(deps.db, keys, limit + 1, before ?? null)
         return withNextLink(
           request,
           reply,
@@ -98,7 +98,7 @@ export function apiKeyRoutes(kernel: KeysKernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { caller } = managed(request)
         const key = await createApiKey(
-          inRequest(kernel, request),
+          inRequest(deps, request),
           caller,
           request.params.user_id,
           request.body ?? {},
@@ -121,7 +121,7 @@ export function apiKeyRoutes(kernel: KeysKernel): FastifyPluginAsyncTypebox {
       },
       async request => {
         const { keys } = managed(request)
-        const key = await findKey(kernel.db, keys, request.params.key_id)
+        const key = await findKey(deps.db, keys, request.params.key_id)
         if (!key) throw notFound()
         return { data: shown(key) }
       },
@@ -143,7 +143,7 @@ export function apiKeyRoutes(kernel: KeysKernel): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { caller, keys } = managed(request)
-        await revokeApiKey(kernel, caller, keys, request.params.key_id, request.body?.reason ?? null)
+        await revokeApiKey(deps, caller, keys, request.params.key_id, request.body?.reason ?? null)
         return reply.code(204).send(null)
       },
     )
@@ -176,7 +176,7 @@ export function apiKeyRoutes(kernel: KeysKernel): FastifyPluginAsyncTypebox {
         const { key_id } = request.params
         return created(
           reply,
-          await rotateApiKey(inRequest(kernel, request), caller, keys, key_id, request.body ?? {}),
+          await rotateApiKey(inRequest(deps, request), caller, keys, key_id, request.body ?? {}),
         )
       },
     )

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { PageQuery } from '../../kernel/http/pagination.ts'
 import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { extended, noun } from '../../kernel/noun.ts'
 import { RUN_STATUSES, STEP_STATUSES } from './run-states.ts'
 import type { Json } from './step.ts'
 
@@ -26,10 +27,12 @@ export const SagasQuery = Query({
   tenant_id: Type.Optional(ExternalId),
 })
 
-export const SagaRun = Type.Object({
+export const SagaRun = noun('SagaRun', {
   id: Id,
   kind: Type.String(),
   status: Status,
+  tenant_id: Nullable(Type.String({ description: 'Whose deployment it works on.' })),
+  deployment_id: Nullable(Id),
   step_modules: Type.Array(Type.String(), { description: 'The names of its steps, in order.' }),
   current_step_index: Type.Integer({
     description: 'The step being run, or that comes next. It stays where it was when compensation began.',
@@ -51,21 +54,24 @@ export const SagaRun = Type.Object({
   finished_at: Nullable(Time),
 })
 
-const SagaStep = Type.Object({
-  step_idx: Type.Integer(),
-  name: Type.String(),
-  status: Type.Enum([...STEP_STATUSES]),
-  output: Nullable(Type.Object({}, { additionalProperties: true, description: 'Null for a tenant.' })),
-  attempts: Type.Integer(),
-  started_at: Time,
-  finished_at: Nullable(Time),
-  duration_ms: Nullable(Type.Integer()),
-  error: Nullable(
-    Type.String({ description: 'Why it failed, or why its compensation did; null when all went well.' }),
-  ),
-})
+export const SagaStep = noun(
+  'SagaStep',
+  {
+    step_idx: Type.Integer(),
+    name: Type.String(),
+    status: Type.Enum([...STEP_STATUSES]),
+    output: Nullable(Type.Object({}, { additionalProperties: true, description: 'Null for a tenant.' })),
+    attempts: Type.Integer(),
+    started_at: Time,
+    finished_at: Nullable(Time),
+    duration_ms: Nullable(Type.Integer()),
+    error: Nullable(
+      Type.String({ description: 'Why it failed, or why its compensation did; null when all went well.' }),
+    ),
+  },
+  { duration_ms: '(extract(epoch from $.finished_at - $.started_at) * 1000)::bigint' },
+)
 
-export const SagaRunWithSteps = Type.Object({
-  ...SagaRun.properties,
+export const SagaRunWithSteps = extended('SagaRunWithSteps', SagaRun, {
   steps: Type.Array(SagaStep, { description: 'The ledger: the steps that were begun, in order.' }),
 })

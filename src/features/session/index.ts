@@ -2,4 +2,4 @@
 import './tables.ts'
 
 export { sessionRoutes } from './routes.ts'
-export { createSessions, encryptedSessions, forgetSessions, sessionSealOf } from './sessions.ts'
+export { createSessions, encryptedSessions, forgetSessions, sessionEncryptionOf } from './sessions.ts'

@@ -1,10 +1,13 @@
 // SQL of the browser sessions.
+import { auditedTable } from '../../kernel/audit.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { SessionRow } from './tables.ts'
 
+const SESSIONS = auditedTable('sessions', { key: ['id'], secret: ['token'] })
+
 export async function insertSession(tx: Executor, row: SessionRow): Promise<void> {
-  await tx.insertInto('sessions').values(row).execute()
+  await SESSIONS.insert(tx, [row])
 }
 
 export type PresentedSession = Pick<SessionRow, 'token' | 'ended_at'>
@@ -18,12 +21,7 @@ export async function findSession(executor: Executor, id: string): Promise<Prese
 
 /** One that has ended keeps the time it did. */
 export async function endSession(tx: Executor, id: string, at: string): Promise<void> {
-  await tx
-    .updateTable('sessions')
-    .set({ token: null, ended_at: at })
-    .where('id', '=', id)
-    .where('ended_at', 'is', null)
-    .execute()
+  await SESSIONS.update(tx, { id, ended_at: null }, { token: null, ended_at: at })
 }
 
 export async function deleteSessionsBefore(executor: Executor, before: string): Promise<number> {

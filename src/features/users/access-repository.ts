@@ -1,7 +1,7 @@
 // The one look that says all about a caller: its row in the directory, the role it has there, its roles, and whether it has
 // API keys that should hear of its token.
 
-import { storable } from '../../kernel/acting.ts'
+import { storable } from '../../kernel/audit.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { knowOthersThan, toldUpTo } from '../api-keys/index.ts'

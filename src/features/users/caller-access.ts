@@ -1,6 +1,7 @@
 // What every caller may do, asked at every request and therefore remembered for a few seconds. Requests of one caller that
 // come together share one look. A change made by this process counts at once, one made by another when what is remembered
 // here has grown old. The look is also where a user's API keys hear of its newest token.
+import type { Deps } from '../../deps.ts'
 import type { Access } from '../../kernel/http/access.ts'
 import { homeTenant, type Identity } from '../../kernel/http/caller.ts'
 import { tellKeys, tellKeysOfEqual } from '../api-keys/index.ts'
@@ -8,7 +9,6 @@ import { isRoleName } from '../roles/index.ts'
 import { lookUp } from './access-repository.ts'
 import { accessOf } from './access-rule.ts'
 import { tenantsOf } from './home-tenant.ts'
-import type { UsersKernel } from './users-kernel.ts'
 
 export interface CallerAccess {
   of(caller: Identity): Promise<Access>
@@ -28,13 +28,13 @@ interface Remembered {
 const REMEMBERED_MS = 5_000
 const MOST_REMEMBERED = 10_000
 
-export function callerAccess(kernel: UsersKernel): CallerAccess {
+export function callerAccess(deps: Deps): CallerAccess {
   const remembered = new Map<string, Remembered>()
 
   async function look(caller: Identity, entry: Omit<Remembered, 'access'>): Promise<Access> {
-    const { platformTenantId } = kernel
+    const { platformTenantId } = deps
     const tenantId = homeTenant(caller, platformTenantId)
-    const { keys_told_at, keys_know_others, ...known } = await lookUp(kernel.db, {
+    const { keys_told_at, keys_know_others, ...known } = await lookUp(deps.db, {
       userId: caller.sub,
       tenantId,
       tenants: tenantsOf(caller, platformTenantId),
@@ -51,12 +51,12 @@ export function callerAccess(kernel: UsersKernel): CallerAccess {
       const owner = { userId: caller.sub, tenantId, platformTenantId }
       const isNewer = issuedAt !== undefined && keys_told_at < issuedAt
       const tellIfNeeded = async () => {
-        if (isNewer) await tellKeys(kernel.db, owner, caller.roles, issuedAt)
-        else if (keys_know_others) await tellKeysOfEqual(kernel.db, owner, caller.roles, issuedAt)
+        if (isNewer) await tellKeys(deps.db, owner, caller.roles, issuedAt)
+        else if (keys_know_others) await tellKeysOfEqual(deps.db, owner, caller.roles, issuedAt)
       }
       await tellIfNeeded()
         // A database that only reads still answers readers. The next look tries again.
-        .catch(error => kernel.log.warn({ err: error, sub: caller.sub }, 'API keys were not told of a token'))
+        .catch(error => deps.log.warn({ err: error, sub: caller.sub }, 'API keys were not told of a token'))
     }
     return accessOf(caller, known, platformTenantId)
   }
@@ -69,7 +69,7 @@ export function callerAccess(kernel: UsersKernel): CallerAccess {
     of(caller) {
       const { tenantId, sub, roles, ownerRoles, ownerTenant } = caller
       const key = JSON.stringify([tenantId, sub, roles, ownerRoles, ownerTenant])
-      const now = kernel.clock.now().getTime()
+      const now = deps.clock.now().getTime()
       const known = remembered.get(key)
       // A clock that was set back makes nobody's access last.
       if (known && Math.abs(now - known.at) < REMEMBERED_MS && !isNews(known, caller)) return known.access

@@ -2,6 +2,7 @@
 // be under way at once: so each change asks again, under a lock, whether its caller is still let in. Otherwise two
 // operators could suspend each other, and one who was suspended just now could undo it or suspend the other.
 
+import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict } from '../../kernel/errors.ts'
@@ -10,10 +11,9 @@ import type { Caller } from '../../kernel/http/caller.ts'
 import { tenantsOf } from './home-tenant.ts'
 import { hasOtherActive, isSuspended, lockDirectory } from './repository.ts'
 import type { UserRow } from './tables.ts'
-import type { UsersKernel } from './users-kernel.ts'
 
 export function changeDirectory<T>(
-  { db, platformTenantId }: Pick<UsersKernel, 'db' | 'platformTenantId'>,
+  { db, platformTenantId }: Pick<Deps, 'db' | 'platformTenantId'>,
   caller: Caller,
   change: (tx: Executor) => Promise<T>,
 ): Promise<T> {

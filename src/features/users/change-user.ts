@@ -1,4 +1,5 @@
 // Changes of a user: what it is called, which role holds it back, and whether it is let in at all.
+import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
 import { refuseBuiltIn } from '../roles/index.ts'
 import { changeDirectory, refuseLastOperator } from './change-directory.ts'
@@ -7,7 +8,6 @@ import { oneUser } from './one-user.ts'
 import { isSelf, lessens, ownUser } from './own-user.ts'
 import { lockUsers, type UserChanges, updateUser } from './repository.ts'
 import type { UserRow } from './tables.ts'
-import type { UsersKernel } from './users-kernel.ts'
 
 /** A user, and its tenant where its id is not enough. */
 export interface UserName {
@@ -16,14 +16,14 @@ export interface UserName {
 }
 
 export function changeUser(
-  kernel: UsersKernel,
+  deps: Deps,
   caller: Caller,
   { userId, tenantId }: UserName,
   changes: UserChanges,
 ): Promise<UserRow> {
-  const { clock, platformTenantId } = kernel
+  const { clock, platformTenantId } = deps
   refuseBuiltIn(changes.role)
-  return changeDirectory(kernel, caller, async tx => {
+  return changeDirectory(deps, caller, async tx => {
     const user = oneUser(await lockUsers(tx, userId, tenantId))
     if (isSelf(caller, user, platformTenantId) && lessens(changes, user.role)) throw ownUser()
     if (changes.status === 'suspended') await refuseLastOperator(tx, user, platformTenantId)

@@ -1,6 +1,7 @@
 // Writes a user into the directory. Nothing is sent and no token is made: the issuer knows its users by itself.
 
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import type { Deps } from '../../deps.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import { conflict } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -9,7 +10,6 @@ import { changeDirectory } from './change-directory.ts'
 import { isSelf, lessens, ownUser } from './own-user.ts'
 import { insertUser, type UserChanges } from './repository.ts'
 import type { UserRow } from './tables.ts'
-import type { UsersKernel } from './users-kernel.ts'
 
 export interface NewUser extends UserChanges {
   /** The `sub` of the user's tokens. */
@@ -17,8 +17,8 @@ export interface NewUser extends UserChanges {
   tenant_id: string
 }
 
-export async function createUser(kernel: UsersKernel, caller: Caller, input: NewUser): Promise<UserRow> {
-  const { clock, platformTenantId } = kernel
+export async function createUser(deps: Deps, caller: Caller, input: NewUser): Promise<UserRow> {
+  const { clock, platformTenantId } = deps
   refuseBuiltIn(input.role)
   const now = clock.now().toISOString()
   const row: UserRow = {
@@ -33,7 +33,7 @@ export async function createUser(kernel: UsersKernel, caller: Caller, input: New
     updated_at: now,
   }
   if (isSelf(caller, row, platformTenantId) && lessens(row, null)) throw ownUser()
-  const inserted = await changeDirectory(kernel, caller, tx => insertUser(tx, row)).catch(refuseUnknownRole)
+  const inserted = await changeDirectory(deps, caller, tx => insertUser(tx, row)).catch(refuseUnknownRole)
   if (!inserted) throw conflict('user_exists', 'The tenant has a user of this id already.')
   return row
 }

@@ -1,5 +1,6 @@
 // A user who is deleted leaves the directory, and its API keys are revoked with it. Its tokens are the issuer's: they are
 // good until they expire, as those of any caller who is not in the directory. To keep somebody out, suspend them.
+import type { Deps } from '../../deps.ts'
 import type { Caller } from '../../kernel/http/caller.ts'
 import { revokeKeysOf } from '../api-keys/index.ts'
 import { changeDirectory } from './change-directory.ts'
@@ -7,15 +8,10 @@ import type { UserName } from './change-user.ts'
 import { oneUser } from './one-user.ts'
 import { isSelf, ownUser } from './own-user.ts'
 import { lockUsers, removeUser } from './repository.ts'
-import type { UsersKernel } from './users-kernel.ts'
 
-export function deleteUser(
-  kernel: UsersKernel,
-  caller: Caller,
-  { userId, tenantId }: UserName,
-): Promise<void> {
-  const { clock, platformTenantId } = kernel
-  return changeDirectory(kernel, caller, async tx => {
+export function deleteUser(deps: Deps, caller: Caller, { userId, tenantId }: UserName): Promise<void> {
+  const { clock, platformTenantId } = deps
+  return changeDirectory(deps, caller, async tx => {
     const user = oneUser(await lockUsers(tx, userId, tenantId))
     if (isSelf(caller, user, platformTenantId)) throw ownUser()
     await removeUser(tx, user.id)

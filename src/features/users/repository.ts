@@ -1,31 +1,20 @@
 // SQL of the users.
 import { sql } from 'kysely'
+import { auditedTable } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { UserRow, UserStatus } from './tables.ts'
 
+const USERS = auditedTable('users', { key: ['id'], silent: ['updated_at'] })
+const ONCE = ['tenant_id', 'user_id'] as const
+
 export async function insertUser(executor: Executor, row: UserRow): Promise<boolean> {
-  const result = await executor
-    .insertInto('users')
-    .values(row)
-    .onConflict(conflict => conflict.constraint('users_once').doNothing())
-    .executeTakeFirst()
-  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+  return (await USERS.insert(executor, [row], ONCE)).length > 0
 }
 
 /** A user who is known keeps what the newcomer's row does not say. */
 export function upsertUser(executor: Executor, row: UserRow): Promise<UserRow> {
-  return executor
-    .insertInto('users')
-    .values(row)
-    .onConflict(conflict =>
-      conflict.constraint('users_once').doUpdateSet({
-        email: row.email,
-        role: sql`coalesce(excluded.role, users.role)`,
-        updated_at: row.updated_at,
-      }),
-    )
-    .returningAll()
-    .executeTakeFirstOrThrow()
+  const { email, role, updated_at } = row
+  return USERS.upsert(executor, ONCE, row, { email, role: sql`coalesce(${role}, role)`, updated_at })
 }
 
 /** Those of that name; more than one tenant may have one. */
@@ -83,16 +72,16 @@ export function listUsers(
 
 export type UserChanges = Partial<Pick<UserRow, 'email' | 'display_name' | 'role' | 'status'>>
 
-export function updateUser(
+export async function updateUser(
   tx: Executor,
   id: string,
   changes: UserChanges & { updated_at: string },
 ): Promise<UserRow> {
-  return tx.updateTable('users').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+  return (await USERS.update(tx, { id }, changes))[0]!
 }
 
 export async function removeUser(tx: Executor, id: string): Promise<void> {
-  await tx.deleteFrom('users').where('id', '=', id).execute()
+  await USERS.delete(tx, { id })
 }
 
 const DIRECTORY_KEY = 4_005_021

@@ -1,6 +1,8 @@
 // /api/v1/admin/users
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { afterCommit } from '../../kernel/db/transaction.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
@@ -13,7 +15,6 @@ import { oneUser } from './one-user.ts'
 import { findUsers, listUsers } from './repository.ts'
 import { ChangeUserBody, CreateUserBody, OneUserQuery, User, UserParams, UsersQuery } from './schemas.ts'
 import type { UserRow } from './tables.ts'
-import type { UsersKernel } from './users-kernel.ts'
 
 const config = { guard: 'platform_admin' } as const
 const tags = ['Administration']
@@ -31,7 +32,7 @@ const nameIn = (request: {
 }): UserName => ({ userId: request.params.user_id, tenantId: request.query.tenant_id })
 
 /** `changed` is called when somebody's access has changed. */
-export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPluginAsyncTypebox {
+export function userRoutes(deps: Deps, changed: () => void): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('users', ['uuid'])
 
   return async app => {
@@ -51,7 +52,7 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
       async (request, reply) => {
         const { limit, cursor, ...filter } = request.query
         const before = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listUsers(kernel.db, filter, limit + 1, before ?? null)
+        const rows = await listUsers(deps.db, filter, limit + 1, before ?? null)
         const { data, next_cursor } = cursors.page(rows, limit, row => [row.id])
         return withNextLink(request, reply, { data: data.map(shownUser), next_cursor })
       },
@@ -74,9 +75,9 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
         },
       },
       async (request, reply) => {
-        const deps = inRequest(kernel, request)
-        const user = await createUser(deps, callerOf(request), request.body)
-        await afterCommit(deps.db, changed)
+        const inThis = inRequest(deps, request)
+        const user = await createUser(inThis, callerOf(request), request.body)
+        await afterCommit(inThis.db, changed)
         const query = new URLSearchParams({ tenant_id: user.tenant_id })
         reply.code(201).header('location', `${base}/${encodeURIComponent(user.user_id)}?${query}`)
         return { data: shownUser(user) }
@@ -98,7 +99,7 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
       },
       async request => {
         const { userId, tenantId } = nameIn(request)
-        return { data: shownUser(oneUser(await findUsers(kernel.db, userId, tenantId))) }
+        return { data: shownUser(oneUser(await findUsers(deps.db, userId, tenantId))) }
       },
     )
 
@@ -119,7 +120,7 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
         },
       },
       async request => {
-        const user = await changeUser(kernel, callerOf(request), nameIn(request), request.body)
+        const user = await changeUser(deps, callerOf(request), nameIn(request), request.body)
         changed()
         return { data: shownUser(user) }
       },
@@ -141,7 +142,7 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
         },
       },
       async (request, reply) => {
-        await deleteUser(kernel, callerOf(request), nameIn(request))
+        await deleteUser(deps, callerOf(request), nameIn(request))
         changed()
         return reply.code(204).send(null)
       },

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { SignJWT } from 'jose'
 import { type Dispatcher, request } from 'undici'
-import type { Clock } from '../../kernel/clock.ts'
 import { OWN_ISSUER } from '../../kernel/http/verify-token.ts'
 import {
   createAgent,
@@ -14,6 +13,7 @@ import {
   requestHeaders,
   withDeadline,
 } from '../../kernel/http-client.ts'
+import type { Clock } from '../../kernel/time.ts'
 import { FinanceError, faultOf, type Receipt, readReceipt, readRefusal } from './receipt.ts'
 
 export interface Finance {

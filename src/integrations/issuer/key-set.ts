@@ -2,6 +2,7 @@
 // keys are used. When to ask is decided in issuer-keys.ts.
 import type { JSONWebKeySet, JWK } from 'jose'
 import { type Dispatcher, request } from 'undici'
+import { isLinkLocalAddress, REFUSED_ADDRESS, type Resolve, vettedLookup } from '../../kernel/addresses.ts'
 import {
   createAgent,
   NoResponseError,
@@ -10,8 +11,6 @@ import {
   UpstreamError,
   withDeadline,
 } from '../../kernel/http-client.ts'
-import { isLinkLocalAddress } from '../../kernel/net/addresses.ts'
-import { REFUSED_ADDRESS, type Resolve, vettedLookup } from '../../kernel/net/vetted-lookup.ts'
 
 export interface KeySetSource {
   /** Rejects with the reason, in words for the log. */

@@ -5,11 +5,10 @@ import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { AwsV4Signer } from 'aws4fetch'
 import { type Dispatcher, request } from 'undici'
-import type { Clock } from '../../kernel/clock.ts'
+import { addressIn, isLinkLocalAddress, REFUSED_ADDRESS } from '../../kernel/addresses.ts'
 import { fitForDisplay, NoResponseError, readBody, withDeadline } from '../../kernel/http-client.ts'
-import { addressIn, isLinkLocalAddress } from '../../kernel/net/addresses.ts'
-import { REFUSED_ADDRESS } from '../../kernel/net/vetted-lookup.ts'
 import { retry } from '../../kernel/retry.ts'
+import type { Clock } from '../../kernel/time.ts'
 import {
   type FileToPut,
   type ObjectStore,

@@ -1,10 +1,9 @@
 // Opens places where files are kept. Local ones are all below one folder of their own in DATA_DIR: whoever names a folder
 // over the API can neither leave it nor touch what else is there.
 import { join } from 'node:path'
-import type { Clock } from '../../kernel/clock.ts'
+import { isLinkLocalAddress, type Resolve, vettedLookup } from '../../kernel/addresses.ts'
 import { createAgent } from '../../kernel/http-client.ts'
-import { isLinkLocalAddress } from '../../kernel/net/addresses.ts'
-import { type Resolve, vettedLookup } from '../../kernel/net/vetted-lookup.ts'
+import type { Clock } from '../../kernel/time.ts'
 import { localStore } from './local-store.ts'
 import { type ObjectStore, StorageError } from './object-store.ts'
 import { type Bucket, type Credentials, endpointProblem, type S3Limits, s3Store } from './s3-store.ts'

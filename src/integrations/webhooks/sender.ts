@@ -1,9 +1,15 @@
 // Sends one message to one receiver, once, and says what came of it. Trying again is the feature's.
 import { createHmac } from 'node:crypto'
 import { request } from 'undici'
+import {
+  addressIn,
+  isLinkLocalAddress,
+  isPublicAddress,
+  REFUSED_ADDRESS,
+  type Resolve,
+  vettedLookup,
+} from '../../kernel/addresses.ts'
 import { createAgent, NoResponseError, readBody, withDeadline } from '../../kernel/http-client.ts'
-import { addressIn, isLinkLocalAddress, isPublicAddress } from '../../kernel/net/addresses.ts'
-import { REFUSED_ADDRESS, type Resolve, vettedLookup } from '../../kernel/net/vetted-lookup.ts'
 
 export interface WebhookMessage extends Signed {
   url: string

@@ -2,15 +2,16 @@
 // Under a key the handler runs in one transaction, which also keeps the answer, encrypted, for a day. So there is an
 // answer exactly when there is an effect, whatever becomes of the process, the connection or the caller; what nobody
 // heard of is found by asking again.
+
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
-import { problemOfDatabaseError } from '../db/sql-state.ts'
+import type { Deps } from '../../deps.ts'
+import type { Encryption } from '../crypto.ts'
+import { problemOfDatabaseError } from '../db/errors.ts'
 import type { Executor } from '../db/tables.ts'
 import { transaction } from '../db/transaction.ts'
 import { AppError, conflict } from '../errors.ts'
-import type { Kernel } from '../kernel.ts'
-import type { Seal } from '../sealed.ts'
 import { deleteOldKeys, findKey, type KeptKey, keepAnswer, lockKey } from './idempotency-keys.ts'
 import {
   type Answer,
@@ -40,7 +41,7 @@ declare module 'fastify' {
 
 export interface Idempotency {
   db: Executor
-  seal: Seal
+  seal: Encryption
   /** How long a request waits for the answer of the first one. */
   waitMs?: number
 }
@@ -79,7 +80,7 @@ export const inRequest = <Deps extends { db: Executor }>(deps: Deps, request: Fa
   request.transaction ? { ...deps, db: request.transaction } : deps
 
 /** A piece of the housekeeping: forgets the keys that are past their day. */
-export const forgetIdempotencyKeys = ({ db }: Pick<Kernel, 'db'>) => ({
+export const forgetIdempotencyKeys = ({ db }: Pick<Deps, 'db'>) => ({
   what: 'idempotency keys older than 24 hours',
   run: () => deleteOldKeys(db),
 })

@@ -1,8 +1,8 @@
 // The answer that is kept under an Idempotency-Key: what of a reply it holds, how it is encrypted, how it is sent.
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Encryption } from '../crypto.ts'
 import { conflict, invalid } from '../errors.ts'
-import type { Seal } from '../sealed.ts'
 import { type Caller, callerOf } from './caller.ts'
 import type { KeptKey, Place } from './idempotency-keys.ts'
 import { PROBLEM_HEADERS, type Problem } from './problems.ts'
@@ -64,24 +64,24 @@ export function resetReply(reply: FastifyReply): void {
   for (const name of KEPT_HEADERS) reply.removeHeader(name)
 }
 
-export const encrypted = (seal: Seal, keyed: Keyed, { status, ...answer }: Answer): KeptKey => ({
+export const encrypted = (seal: Encryption, keyed: Keyed, { status, ...answer }: Answer): KeptKey => ({
   // Encrypted as well, because from the bare hash of a body a short secret in it could be guessed.
-  request_hash: seal.seal(keyed.hash, placeText(keyed)),
+  request_hash: seal.encrypt(keyed.hash, placeText(keyed)),
   status,
-  answer: seal.seal(JSON.stringify(answer), placeText(keyed)),
+  answer: seal.encrypt(JSON.stringify(answer), placeText(keyed)),
 })
 
-export const isSameRequest = (seal: Seal, keyed: Keyed, row: KeptKey): boolean =>
+export const isSameRequest = (seal: Encryption, keyed: Keyed, row: KeptKey): boolean =>
   decrypted(seal, keyed, row.request_hash) === keyed.hash
 
-export const answerIn = (seal: Seal, place: Place, { status, answer }: KeptKey): Answer => ({
+export const answerIn = (seal: Encryption, place: Place, { status, answer }: KeptKey): Answer => ({
   ...JSON.parse(decrypted(seal, place, answer!)),
   status: status!,
 })
 
-function decrypted(seal: Seal, place: Place, text: string): string {
+function decrypted(seal: Encryption, place: Place, text: string): string {
   try {
-    return seal.open(text, placeText(place))
+    return seal.decrypt(text, placeText(place))
   } catch (error) {
     throw conflict(
       'idempotency_answer_lost',

@@ -2,7 +2,7 @@
 // SQL, stacks or secrets is in it: an unexpected error is logged whole and answered as `internal`.
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { problemOfDatabaseError } from '../db/sql-state.ts'
+import { problemOfDatabaseError } from '../db/errors.ts'
 import { AppError, type ErrorKind, type FieldError, invalid, malformed, notFound } from '../errors.ts'
 import { fieldErrors, MOST_ERRORS } from './validation.ts'
 

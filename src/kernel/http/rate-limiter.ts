@@ -1,6 +1,6 @@
 // Counts by key within a window of a minute. Its memory is bounded: of more keys than it remembers, the one that was
 // counted longest ago is forgotten.
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../time.ts'
 
 const WINDOW_MS = 60_000
 const MOST_KEYS = 20_000

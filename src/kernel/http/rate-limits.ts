@@ -3,8 +3,8 @@
 // are counted by who they are, refused requests among the others.
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Clock } from '../clock.ts'
 import { AppError } from '../errors.ts'
+import type { Clock } from '../time.ts'
 import { API_KEY_PREFIX, authenticate, type Door } from './authenticate.ts'
 import type { Identity } from './caller.ts'
 import { addressOf, networkOf } from './client-address.ts'

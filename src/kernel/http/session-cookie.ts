@@ -2,7 +2,7 @@
 // rotated, cookies signed with an older key that is still listed stay valid.
 import { hkdfSync } from 'node:crypto'
 import type { CookieSerializeOptions } from '@fastify/cookie'
-import type { SecretKeys } from '../sealed.ts'
+import type { SecretKeys } from '../crypto.ts'
 
 /** The first signs, any of them verifies. */
 export const sessionKeys = (secretKeys: SecretKeys, salt: string): Buffer[] =>

@@ -11,9 +11,9 @@ import {
   jwtVerify,
   type ProtectedHeaderParameters,
 } from 'jose'
-import type { Clock } from '../clock.ts'
 import { unauthenticated } from '../errors.ts'
-import { withoutCredentials } from '../masking.ts'
+import { withoutCredentials } from '../log.ts'
+import type { Clock } from '../time.ts'
 import { type Identity, PLATFORM_ADMIN } from './caller.ts'
 
 /** Issuer of the tokens this service makes for others (finance). They are refused at its own door. */
