@@ -152,7 +152,7 @@ async function live(engine: Engine, steps: Step[], figures: Figures, enough: num
     fetch: simulated.fetch,
     limits,
     random: () => 1,
-    clock: { now: () => providerTime, sleep: async ms => pass(ms) },
+    timer: { now: () => providerTime, sleep: async ms => pass(ms) },
   })
   const kernel = {
     engine,
