@@ -13,9 +13,8 @@ import { openPostgres } from '../../src/kernel/db/postgres.ts'
 import { createMetrics } from '../../src/kernel/metrics.ts'
 import { createJobs } from '../../src/kernel/queue/jobs.ts'
 import { systemClock } from '../../src/kernel/time.ts'
+import { testDatabaseUrl } from './engine.ts'
 import { cache, dataFolder, dumpFile, fingerprint } from './prepared.ts'
-
-export const testDatabaseUrl = process.env.TEST_DATABASE_URL
 
 const silent = pino({ level: 'silent' })
 
