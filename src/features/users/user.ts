@@ -2,15 +2,9 @@
 // tenant is another user.
 
 import { Type } from 'typebox'
-import type { Deps } from '../../deps.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
 import { type Caller, homeTenant, type Identity } from '../../kernel/http/caller.ts'
 import { Nullable, Time } from '../../kernel/http/schemas.ts'
-
-export interface UserDeps extends Deps {
-  /** The tenant that platform_admins belong to. */
-  platformTenantId: string
-}
 
 export const USER_STATUSES = ['active', 'suspended'] as const
 export type UserStatus = (typeof USER_STATUSES)[number]
