@@ -1,29 +1,48 @@
-// An operator says what a line is for, and it stays said when the invoice is ingested again; or takes it back, and the
-// line is matched by itself again.
+// Whom lines are for, after they were ingested. An operator says what a line is for, and it stays said when the invoice is
+// ingested again; or takes it back. Lines that nothing matched are matched again, because the inventory learns of resources
+// after the invoice that charges for them was read. Finance is told nothing new by it: only whose lines are changes.
 import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
+import type { Key } from '../../kernel/http/pages.ts'
+import { findDeployment } from '../deployments/index.ts'
 import { ownersThen } from '../inventory/index.ts'
-import type { Assignment } from './hand-assigned.ts'
-import { lineKey } from './line-key.ts'
+import { type Assignment, type CostLineRow, endOf, lineKey } from './cost-line.ts'
+import { lockAgainstIngest } from './invoice-store.ts'
 import {
   assignLines,
   deleteAssignment,
-  findDeploymentTenant,
   findLine,
+  findLineJson,
   matchLine,
+  matchPage,
   occurrenceOf,
   unassignLine,
   upsertAssignment,
-} from './line-repository.ts'
-import { endOf } from './line-time.ts'
-import { findLineJson } from './list-lines.ts'
-import { holdInvoice } from './repository.ts'
-import type { CostLineRow } from './tables.ts'
+} from './line-store.ts'
+
+const LINES_A_PAGE = 5_000
+
+/** Of one invoice, or of all; a page in a statement of its own. Returns how many were matched. */
+export async function rematchLines(
+  { db }: Pick<Deps, 'db'>,
+  signal: AbortSignal,
+  invoice?: { id: string },
+): Promise<number> {
+  let after: Key | undefined
+  let matched = 0
+  do {
+    signal.throwIfAborted()
+    const page = await matchPage(db, invoice?.id ?? null, LINES_A_PAGE, after ?? null)
+    matched += page.matched
+    after = page.last
+  } while (after)
+  return matched
+}
 
 /** Exactly one of them. */
-export interface Assignee {
+interface Assignee {
   resource_id?: string
   deployment_id?: string
   tenant_id?: string
@@ -31,16 +50,16 @@ export interface Assignee {
 
 /** Returns the line as JSON text. */
 export function assignLine(
-  { db, clock }: Deps,
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
   id: string,
   assignee: Assignee,
   actor: string,
 ): Promise<string> {
   return transaction(db, async tx => {
-    const line = await heldLine(tx, id)
+    const line = await lockedLine(tx, id)
     const assignment = await assignmentTo(tx, line, assignee)
     await upsertAssignment(tx, {
-      ...(await placeOf(tx, line)),
+      ...(await identityOf(tx, line)),
       ...assignment,
       assigned_by: actor,
       assigned_at: clock.now().toISOString(),
@@ -50,12 +69,12 @@ export function assignLine(
   })
 }
 
-/** A line that nobody assigned stays as it is. */
-export function unassignLineByHand({ db }: Deps, id: string): Promise<string> {
+/** Then it is matched by kind and name again. A line that nobody assigned stays as it is. */
+export function unassignLineByHand({ db }: Pick<Deps, 'db'>, id: string): Promise<string> {
   return transaction(db, async tx => {
-    const line = await heldLine(tx, id)
+    const line = await lockedLine(tx, id)
     if (line.matched_by === 'hand') {
-      await deleteAssignment(tx, await placeOf(tx, line))
+      await deleteAssignment(tx, await identityOf(tx, line))
       await unassignLine(tx, id)
       await matchLine(tx, id)
     }
@@ -64,17 +83,17 @@ export function unassignLineByHand({ db }: Deps, id: string): Promise<string> {
 }
 
 /** The line, which no ingest can replace until the transaction ends. */
-async function heldLine(tx: Executor, id: string): Promise<CostLineRow> {
+async function lockedLine(tx: Executor, id: string): Promise<CostLineRow> {
   const found = await findLine(tx, id)
   if (!found) throw notFound()
-  await holdInvoice(tx, found.invoice_id)
+  await lockAgainstIngest(tx, found.invoice_id)
   // Read again: an ingest may have finished in between.
   const line = await findLine(tx, id)
   if (!line) throw notFound()
   return line
 }
 
-const placeOf = async (tx: Executor, line: CostLineRow) => ({
+const identityOf = async (tx: Executor, line: CostLineRow) => ({
   invoice_id: line.invoice_id,
   line_key: lineKey(line),
   occurrence: await occurrenceOf(tx, line),
@@ -91,9 +110,9 @@ async function assignmentTo(tx: Executor, line: CostLineRow, assignee: Assignee)
     return { resource_id, ...owners }
   }
   if (deployment_id !== undefined) {
-    const tenant = await findDeploymentTenant(tx, deployment_id)
-    if (tenant === undefined) throw refused('/deployment_id', 'is no deployment')
-    return { resource_id: null, deployment_id, tenant_id: tenant }
+    const deployment = await findDeployment(tx, { allTenants: true }, deployment_id)
+    if (!deployment) throw refused('/deployment_id', 'is no deployment')
+    return { resource_id: null, deployment_id, tenant_id: deployment.tenant_id }
   }
   return { resource_id: null, deployment_id: null, tenant_id: tenant_id! }
 }

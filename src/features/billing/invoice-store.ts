@@ -1,12 +1,21 @@
-// Rows of the balance and of the invoices. Their lines are in line-repository.ts.
+// All SQL of the balance and of the invoices: their ingest, and what finance has been told. Lines are in line-store.ts.
 import { sql } from 'kysely'
+import type { Receipt } from '../../integrations/finance/index.ts'
+import { listPage } from '../../kernel/db/list.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
+import type { Key } from '../../kernel/http/pages.ts'
 import { jsonOf } from '../../kernel/noun.ts'
 import { PROVIDER } from '../inventory/index.ts'
 import { type EventType, publishEvents } from '../webhooks/index.ts'
-import { Invoice } from './schemas.ts'
-import type { BalanceSnapshotRow, IngestStatus, InvoiceRow } from './tables.ts'
+import {
+  type BalanceSnapshotRow,
+  type IngestStatus,
+  Invoice,
+  type InvoiceRow,
+  type ShownInvoice,
+} from './invoice.ts'
 
 export async function insertBalance(executor: Executor, row: BalanceSnapshotRow): Promise<void> {
   await executor.insertInto('cloud_balance_snapshots').values(row).execute()
@@ -79,7 +88,7 @@ export function lockInvoice(tx: Executor, id: string): Promise<InvoiceRow | unde
  * Keeps an ingest of the invoice from beginning; fails with a conflict when one is under way, rather than wait for it:
  * the line that is asked about would be gone afterwards.
  */
-export async function holdInvoice(tx: Executor, id: string): Promise<void> {
+export async function lockAgainstIngest(tx: Executor, id: string): Promise<void> {
   await tx
     .selectFrom('cloud_invoices')
     .select('id')
@@ -89,7 +98,7 @@ export async function holdInvoice(tx: Executor, id: string): Promise<void> {
     .executeTakeFirst()
 }
 
-export type NewSet = Pick<InvoiceRow, 'currency' | 'sha256' | 'lines_hash' | 'ingested_at'>
+type NewSet = Pick<InvoiceRow, 'currency' | 'sha256' | 'lines_hash' | 'ingested_at'>
 
 /** Sums up the invoice's lines as they now are. */
 export async function finishIngest(tx: Executor, id: string, set: NewSet): Promise<void> {
@@ -116,7 +125,7 @@ const PUBLISH = {
 }
 
 /** An invoice is the platform's: its lines are the tenants'. */
-export const publishInvoice = (tx: Executor, type: EventType, id: string): Promise<void> =>
+const publishInvoice = (tx: Executor, type: EventType, id: string): Promise<void> =>
   publishEvents(tx, PUBLISH, [type, id])
 
 /** The header has no more decimals than its currency; the lines may have, and only their sum is rounded. */
@@ -165,24 +174,124 @@ export interface InvoiceFilter {
 }
 
 /** Newest month first. */
-export function listInvoices(
+export const listInvoices = (
   executor: Executor,
   filter: InvoiceFilter,
   limit: number,
-  before: { period: string; id: string } | null,
-): Promise<InvoiceRow[]> {
-  return executor
+  after: Key | null,
+): Promise<{ period: string; id: string; json: string }[]> =>
+  listPage(executor, {
+    name: 'invoices',
+    select: `select i.period, i.id, ${jsonOf(Invoice, 'i')}::text as json from cloud_invoices i`,
+    filters: {
+      ingest_status: ['i.ingest_status = ?', filter.ingest_status],
+      period: ['i.period = ?::date', filter.period],
+    },
+    orderBy: ['i.period', 'i.id'],
+    descending: true,
+    after,
+    limit,
+  })
+
+const SHOW = {
+  name: 'invoice_show',
+  text: `select ${jsonOf(Invoice, 'i')} as invoice from cloud_invoices i where i.id = $1::uuid`,
+}
+
+export async function showInvoice(executor: Executor, id: string): Promise<ShownInvoice | undefined> {
+  const rows = await runStatement<{ invoice: ShownInvoice }>(executor, SHOW, [id])
+  return rows[0]?.invoice
+}
+
+/** Empty, where a hash would stand: finance may have something else than what was last recorded. */
+const UNKNOWN_IF_PUSHED = sql<string | null>`case when pushed_lines_hash is not null then '' end`
+
+/** One that has lines. */
+export type PushedInvoice = InvoiceRow & { lines_hash: string }
+
+const TO_PUSH = sql<boolean>`lines_hash is not null and pushed_lines_hash is distinct from lines_hash`
+
+/**
+ * The invoice, if it has lines that finance does not know. From now until the receipt is kept, nobody knows which set
+ * finance has: should the lines meanwhile go back to what they were, finance must hear of it all the same.
+ */
+export async function beginPush(executor: Executor, id: string): Promise<PushedInvoice | undefined> {
+  const row = await executor
+    .updateTable('cloud_invoices')
+    .set({ push_count: sql`push_count + 1`, pushed_lines_hash: UNKNOWN_IF_PUSHED })
+    .where('id', '=', id)
+    .where(TO_PUSH)
+    .returningAll()
+    .executeTakeFirst()
+  return row as PushedInvoice | undefined
+}
+
+/** A page of the invoices that finance is to be told of, in the order of ids. */
+export async function listToPush(executor: Executor, after: string | null, limit: number): Promise<string[]> {
+  const rows = await executor
     .selectFrom('cloud_invoices')
-    .selectAll()
-    .$if(filter.ingest_status !== undefined, q => q.where('ingest_status', '=', filter.ingest_status!))
-    .$if(filter.period !== undefined, q => q.where('period', '=', filter.period!))
-    .$if(before !== null, q =>
-      q.where(({ eb, refTuple, tuple }) =>
-        eb(refTuple('period', 'id'), '<', tuple(before!.period, before!.id)),
-      ),
-    )
-    .orderBy('period', 'desc')
-    .orderBy('id', 'desc')
+    .select('id')
+    .where(TO_PUSH)
+    .$if(after !== null, q => q.where('id', '>', after!))
+    .orderBy('id')
     .limit(limit)
+    .execute()
+  return rows.map(row => row.id)
+}
+
+export async function countToPush(executor: Executor): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from cloud_invoices where ${TO_PUSH}`.execute(executor)
+  return rows[0]!.count
+}
+
+/** Finance is to be told again, whatever it has been told. */
+export async function forgetPushed(executor: Executor, id: string): Promise<void> {
+  await executor
+    .updateTable('cloud_invoices')
+    .set({ pushed_lines_hash: UNKNOWN_IF_PUSHED })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** False when the lines are no longer those that were sent, or another push has begun: finance is to be told again. */
+export async function recordReceipt(
+  executor: Executor,
+  { id, lines_hash, push_count }: PushedInvoice,
+  { id: financeId, action }: Receipt,
+  at: string,
+): Promise<boolean> {
+  return transaction(executor, async tx => {
+    const result = await tx
+      .updateTable('cloud_invoices')
+      .set({
+        pushed_to_finance_at: at,
+        finance_invoice_id: financeId,
+        finance_action: action,
+        pushed_lines_hash: lines_hash,
+        finance_error: null,
+        updated_at: at,
+      })
+      .where('id', '=', id)
+      .where('lines_hash', '=', lines_hash)
+      .where('push_count', '=', push_count)
+      .executeTakeFirst()
+    if (result.numUpdatedRows === 0n) return false
+    await publishInvoice(tx, 'invoice.pushed', id)
+    return true
+  })
+}
+
+/** The push may have reached finance all the same. */
+export async function recordFinanceError(
+  executor: Executor,
+  id: string,
+  message: string,
+  at: string,
+): Promise<void> {
+  await executor
+    .updateTable('cloud_invoices')
+    .set({ finance_error: message, pushed_lines_hash: UNKNOWN_IF_PUSHED, updated_at: at })
+    .where('id', '=', id)
     .execute()
 }

@@ -3,8 +3,8 @@
 import { type Kind, urnOf } from '../../integrations/digitalocean/index.ts'
 import type { Cell } from '../../kernel/http/csv.ts'
 import { firstDayAfter, monthOf } from '../../kernel/time.ts'
-import { serviceOf } from './focus-services.ts'
-import type { CostLineRow, InvoiceRow } from './tables.ts'
+import type { CostLineRow } from './cost-line.ts'
+import type { InvoiceRow } from './invoice.ts'
 
 /** In the order of the file: the specification's own by name, then ours. */
 export const FOCUS_COLUMNS = [
@@ -49,27 +49,16 @@ export const FOCUS_COLUMNS = [
 
 export type FocusRow = Record<(typeof FOCUS_COLUMNS)[number], Cell>
 
-export type FocusLine = Pick<
-  CostLineRow,
-  | 'id'
-  | 'period'
-  | 'product'
-  | 'description'
-  | 'kind'
-  | 'hours'
-  | 'start_at'
-  | 'end_at'
-  | 'amount'
-  | 'currency'
-  | 'project_name'
-  | 'is_tax'
-  | 'tax_flagged'
-  | 'deployment_id'
-  | 'tenant_id'
-> &
+/** What a row is made of. */
+export const FOCUS_FIELDS = [
+  ...(['id', 'period', 'product', 'description', 'kind', 'hours', 'start_at', 'end_at', 'amount'] as const),
+  ...(['currency', 'project_name', 'is_tax', 'tax_flagged', 'deployment_id', 'tenant_id'] as const),
+] as const satisfies readonly (keyof CostLineRow)[]
+
+export type FocusLine = Pick<CostLineRow, (typeof FOCUS_FIELDS)[number]> &
   Pick<InvoiceRow, 'invoice_uuid' | 'invoice_number'> & { resource: FocusResource | null }
 
-export interface FocusResource {
+interface FocusResource {
   kind: string
   provider_id: string
   name: string
@@ -129,6 +118,45 @@ export function focusRow(line: FocusLine, billingAccountId: string): FocusRow {
     x_TaxFlagged: line.tax_flagged,
   }
 }
+
+/** A service of FOCUS's catalogue. Names and pairs are the specification's allowed values. */
+interface FocusService {
+  category: string
+  subcategory: string
+}
+
+const service = (category: string, subcategory = `Other (${category})`): FocusService => ({
+  category,
+  subcategory,
+})
+
+const SERVICES: Record<string, FocusService> = {
+  droplet: service('Compute', 'Virtual Machines'),
+  kubernetes_cluster: service('Compute', 'Containers'),
+  functions: service('Compute', 'Serverless Compute'),
+  app: service('Web', 'Application Platforms'),
+  volume: service('Storage', 'Block Storage'),
+  snapshot: service('Storage', 'Backup Storage'),
+  image: service('Storage', 'Backup Storage'),
+  backup: service('Storage', 'Backup Storage'),
+  spaces: service('Storage', 'Object Storage'),
+  spaces_subscription: service('Storage', 'Object Storage'),
+  database: service('Databases'),
+  load_balancer: service('Networking', 'Application Networking'),
+  reserved_ip: service('Networking', 'Network Infrastructure'),
+  domain: service('Networking', 'Network Infrastructure'),
+  bandwidth: service('Networking', 'Network Connectivity'),
+  registry: service('Developer Tools'),
+  support: service('Management and Governance', 'Support'),
+}
+
+const OTHER = service('Other')
+
+export const serviceOf = (kind: string): FocusService =>
+  Object.hasOwn(SERVICES, kind) ? SERVICES[kind]! : OTHER
+
+/** Every pair that can occur. */
+export const focusServices: readonly FocusService[] = [...Object.values(SERVICES), OTHER]
 
 export const CHARGE_CATEGORIES = ['Usage', 'Purchase', 'Tax', 'Credit', 'Adjustment'] as const
 export type ChargeCategory = (typeof CHARGE_CATEGORIES)[number]
