@@ -8,11 +8,6 @@ import { conflict, notFound } from '../../kernel/errors.ts'
 import { type Caller, homeTenant, type Identity } from '../../kernel/http/caller.ts'
 import { Nullable, Time } from '../../kernel/http/schemas.ts'
 
-export interface UserDeps extends Deps {
-  /** The tenant that platform_admins belong to. */
-  platformTenantId: string
-}
-
 export const USER_STATUSES = ['active', 'suspended'] as const
 export type UserStatus = (typeof USER_STATUSES)[number]
 
