@@ -23,7 +23,7 @@ import { prepareDatabases } from '../test/support/prepare-databases.ts'
 import { type Mutant, mutantsOf, routeMutant } from './mutations/guards.ts'
 
 const root = join(import.meta.dirname, '..')
-const GUARDS = 'src/kernel/http/guards.ts'
+const GUARDS = 'src/kernel/http/auth.ts'
 const LONGEST_MS = 900_000
 const { values: options } = parseArgs({
   options: {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { newKey } from '../../src/features/api-keys/key-format.ts'
+import { newKey } from '../../src/features/api-keys/verify.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { deployment } from '../support/factories.ts'
@@ -215,7 +215,7 @@ test('keys are told of a token once, users without keys cost nothing, and of one
   const { call, clock, ctx, tokens } = bundle
   const sent: string[] = []
   aroundStatements(t, ctx.db, ({ name }, send) => {
-    if (['api_keys_tell', 'users_access'].includes(name)) sent.push(name)
+    if (['api_keys_update_owner_roles', 'users_access'].includes(name)) sent.push(name)
     return send()
   })
   const use = async (role: string, iat: number) =>
@@ -228,7 +228,7 @@ test('keys are told of a token once, users without keys cost nothing, and of one
   clock.advance(5_000)
   sent.length = 0
   for (const iat of [start, start, start + 1, start + 1.5, start]) await use('member', iat)
-  assert.deepEqual(sent.splice(0), ['users_access', 'users_access', 'api_keys_tell'])
+  assert.deepEqual(sent.splice(0), ['users_access', 'users_access', 'api_keys_update_owner_roles'])
   await register(bundle, 'idle')
   await use('idle', start)
   assert.equal((await call('GET', '/api/v1/inventory', { token: api_key })).status, 200)
@@ -256,7 +256,7 @@ test('a token that says not when it was issued takes platform_admin alone from k
   }
   clock.advance(5_000)
   const mend = aroundStatements(t, ctx.db, ({ name }, send) =>
-    name === 'api_keys_tell' ? Promise.reject(new Error('read-only')) : send(),
+    name === 'api_keys_update_owner_roles' ? Promise.reject(new Error('read-only')) : send(),
   )
   const newer = await tokens.tenant('acme', { sub: 'alice', role: 'idle' })
   assert.deepEqual([await use(newer), await use(api_key)], [403, 200])

@@ -3,21 +3,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
+  covers,
   expiryAfterGrace,
   expiryFrom,
-  isActive,
-  sameLifetime,
-} from '../../src/features/api-keys/key-expiry.ts'
-import { hashKey, isHashOf, newKey, prefixOf } from '../../src/features/api-keys/key-format.ts'
-import {
-  actsAs,
-  covers,
   keysWithin,
   mayActIn,
   mayMakeKeys,
   ownerOf,
   rightsFor,
-} from '../../src/features/api-keys/key-rights.ts'
+  sameLifetime,
+} from '../../src/features/api-keys/api-key.ts'
+import { actsAs, hashKey, isActive, isHashOf, newKey, prefixOf } from '../../src/features/api-keys/verify.ts'
 import type { Caller } from '../../src/kernel/http/caller.ts'
 
 const now = new Date('2026-11-15T12:00:00.000Z')

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { auditSeal } from '../../src/features/audit-log/jobs.ts'
 import { sealEntries } from '../../src/features/audit-log/seal-entries.ts'
 import { verifyChain } from '../../src/features/audit-log/verify-chain.ts'
-import { actAs, actingText } from '../../src/kernel/acting.ts'
+import { actAs, auditedTable, currentActor } from '../../src/kernel/audit.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { startWorker } from '../../src/worker.ts'
 import { addon, deployment, plan } from '../support/factories.ts'
@@ -161,14 +161,18 @@ test('a key’s hash is in no entry, nor is the key', async t => {
     ['revokeApiKey updated', 'rotateApiKey created', 'rotateApiKey updated', 'createApiKey created'],
   )
   // Should a secret ever change by itself, that much is told.
-  const who = JSON.stringify({ actor: 'ada', request_id: 'r-1', operation: 'none' })
-  const hash = 'ab'.repeat(32)
-  await ctx.db.transaction().execute(async tx => {
-    await sql`select set_config('cloudops.actor', ${who}, true)`.execute(tx)
-    await sql`update api_keys set key_hash = ${hash}, last_used_at = now() where id = ${body.data.key_id}`.execute(
-      tx,
-    )
-  })
+  const ada = {
+    ...{ actor: 'ada', actor_role: null, actor_tenant_id: null, request_id: 'r-1', operation: 'none' },
+    ...{ client_request_id: null, credential_kind: 'token', credential_id: 'jti-1', address: '127.0.0.1' },
+  }
+  const table = auditedTable('api_keys', { key: ['id'], silent: ['last_used_at'], secret: ['key_hash'] })
+  await actAs(ada, () =>
+    table.update(
+      ctx.db,
+      { id: body.data.key_id },
+      { key_hash: 'ab'.repeat(32), last_used_at: '2026-11-15T00:00:00.000Z' },
+    ),
+  )
   const [changed] = await list(bundle, 'limit=1')
   assert.deepEqual(
     [changed?.before, changed?.after],
@@ -210,10 +214,10 @@ test('what is asked for without changing a row is in the log as requested', asyn
 })
 
 test('what a request sets off is done by nobody: neither steps nor the runner’s writes are the caller’s', async t => {
-  const seen: string[] = []
+  const seen: unknown[] = []
   const watching = step('watch', [], {
     async execute() {
-      seen.push(actingText())
+      seen.push(currentActor())
       return { ok: true, context: {}, output: {} }
     },
   })
@@ -221,12 +225,12 @@ test('what a request sets off is done by nobody: neither steps nor the runner’
   const run = await start(bundle, 'watched')
   // As if a request had woken the worker.
   const request = {
-    ...{ actor: 'eve', role: null, tenant_id: null, request_id: 'r-1', operation: 'none' },
+    ...{ actor: 'eve', actor_role: null, actor_tenant_id: null, request_id: 'r-1', operation: 'none' },
     ...{ client_request_id: null, credential_kind: 'token', credential_id: 'jti-1', address: '127.0.0.1' },
   }
   await actAs(request, () => startWorker(bundle.ctx))
   await ended(bundle, run.id)
-  assert.deepEqual(seen, [''])
+  assert.deepEqual(seen, [undefined])
   const entries = await list(bundle)
   assert.deepEqual(
     entries.map(({ operation, subject_id, action }) => [operation, subject_id, action]),

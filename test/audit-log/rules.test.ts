@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { auditKeys } from '../../src/features/audit-log/audit-keys.ts'
 import {
   BEGINNING,
   doubtIn,
@@ -23,6 +22,7 @@ import {
   unlikeCopy,
 } from '../../src/features/audit-log/checkpoint.ts'
 import { firstIdAt, timeOf } from '../../src/features/audit-log/id-range.ts'
+import { auditKeys } from '../../src/kernel/audit-keys.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 

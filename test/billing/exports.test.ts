@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { firstDayAfter, lastDay } from '../../src/features/billing/billing-month.ts'
 import { exportLines } from '../../src/features/billing/export-lines.ts'
 import {
   CHARGE_CATEGORIES,
@@ -16,14 +15,14 @@ import { focusServices } from '../../src/features/billing/focus-services.ts'
 import { type PayloadLine, payloadText } from '../../src/features/billing/payload.ts'
 import { kindNames } from '../../src/integrations/digitalocean/index.ts'
 import { csvLine, prefersCsv } from '../../src/kernel/http/csv.ts'
+import { firstDayAfter, monthOf } from '../../src/kernel/time.ts'
 import { parseCsv } from '../support/csv.ts'
 
 test('a billing period is a calendar month, whichever of its days names it', () => {
-  assert.deepEqual(['2024-02-29', '2026-02-01', '2026-12-31'].map(lastDay), [
-    '2024-02-29',
-    '2026-02-28',
-    '2026-12-31',
-  ])
+  assert.deepEqual(
+    ['2024-02-29', '2026-02-01', '2026-12-31'].map(day => monthOf(day).last_day),
+    ['2024-02-29', '2026-02-28', '2026-12-31'],
+  )
   assert.deepEqual(['2024-02-29', '2026-02-01', '2026-12-31'].map(firstDayAfter), [
     '2024-03-01',
     '2026-03-01',

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contentOf } from '../../src/features/billing/invoice-line.ts'
 import { kindOf, nameOf } from '../../src/features/billing/line-match.ts'
-import { endOf, monthOf, readLineTime } from '../../src/features/billing/line-time.ts'
+import { endOf, readLineTime } from '../../src/features/billing/line-time.ts'
 import { readAmount } from '../../src/features/billing/provider-amount.ts'
+import { monthOf } from '../../src/kernel/time.ts'
 import { csv, HEADER, linesOf, row } from '../support/invoice-file.ts'
 
 test('an amount has at most 15 digits before the point and 18 behind it, and fits a safe integer', () => {
@@ -46,7 +47,7 @@ test('the limits of a time: hours, offsets, fractions and years', () => {
     endOf({ end_at: '2026-10-02T00:00:00.000Z', period: '2026-10-01' }),
     '2026-10-02T00:00:00.000Z',
   )
-  assert.equal(monthOf('2026-10-31'), '2026-10-01')
+  assert.equal(monthOf('2026-10-31').first_day, '2026-10-01')
 })
 
 test('every product of a resource is known by its name, and others by a slug of at most 64 characters', () => {

@@ -3,10 +3,10 @@ import { type TestContext, test } from 'node:test'
 import fastify, { type FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
+import { encryptionFor } from '../../src/kernel/crypto.ts'
 import { conflict } from '../../src/kernel/errors.ts'
 import { installIdempotency } from '../../src/kernel/http/idempotency.ts'
-import { answer } from '../../src/kernel/http/problems.ts'
-import { sealFor } from '../../src/kernel/sealed.ts'
+import { sendProblem } from '../../src/kernel/http/problems.ts'
 import { needsPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, type CallOptions, setup } from '../support/setup.ts'
@@ -225,7 +225,7 @@ async function hurried(t: TestContext) {
   const { ctx } = await setup(t)
   const app = fastify()
   t.after(() => app.close())
-  app.setErrorHandler(answer)
+  app.setErrorHandler(sendProblem)
   app.decorateRequest('caller', undefined)
   app.addHook('onRequest', async request => {
     const credential = { via: 'token', credentialId: 'jti-1', expiresAt: null, operator: false } as const
@@ -238,7 +238,7 @@ async function hurried(t: TestContext) {
       ...credential,
     }
   })
-  installIdempotency(app, { db: ctx.db, seal: sealFor('a test', ['x'.repeat(32)]), waitMs: 30 })
+  installIdempotency(app, { db: ctx.db, encryption: encryptionFor('a test', ['x'.repeat(32)]), waitMs: 30 })
   const workshop: Workshop = { made: [], work: () => {} }
   widgets(app, workshop)
   const send = (body: object = {}) =>

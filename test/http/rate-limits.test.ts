@@ -1,7 +1,7 @@
 // 429: strangers by their address, callers by who they are, tenants by what they ask at once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newKey } from '../../src/features/api-keys/key-format.ts'
+import { newKey } from '../../src/features/api-keys/verify.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { createRemarks } from '../../src/features/inventory/listing-remarks.ts'
 import { seenResource } from '../../src/features/inventory/seen-resource.ts'
 import { fitAttrs, fitTags, fitText, isStorableId } from '../../src/features/inventory/storable.ts'
-import { isRefusedValue, reasonOf } from '../../src/kernel/db/sql-state.ts'
+import { isRefusedValue, reasonOf } from '../../src/kernel/db/errors.ts'
 
 const item = { provider_id: '1', kind: 'volume', attrs: {}, urn: null } as const
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fractionDone, lookedSince, runsOfSweep, type SweptKind } from '../../src/commands/sweep-progress.ts'
+import { fractionDone, lookedSince, runsOfSweep, type SweptKind } from '../../src/cli/tasks.ts'
 
 const run = (sweep_id: string, kind: string, finished_at: string | null): SweptKind => ({
   sweep_id,

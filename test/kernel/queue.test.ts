@@ -7,10 +7,15 @@ import { inventoryHandlers } from '../../src/features/inventory/index.ts'
 import { sagaHandlers } from '../../src/features/sagas/index.ts'
 import { taskHandlers, upsertTasks } from '../../src/features/scheduled-tasks/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
-import { handle, type JobRun, type JobType } from '../../src/kernel/queue/job.ts'
-import { QUEUE_NAMES, QUEUES } from '../../src/kernel/queue/queues.ts'
-import type { Task } from '../../src/kernel/queue/task.ts'
-import { unreachedQueue, type WorkerLife } from '../../src/kernel/queue/unreached-queue.ts'
+import { unreachedQueue, type WorkerLife } from '../../src/kernel/queue/jobs.ts'
+import {
+  handle,
+  type JobRun,
+  type JobType,
+  QUEUE_NAMES,
+  QUEUES,
+  type Task,
+} from '../../src/kernel/queue/queues.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 

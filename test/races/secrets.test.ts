@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encryptedTables } from '../../src/encrypted-tables.ts'
 import { createVault } from '../../src/features/secrets/index.ts'
-import { reencryptTable } from '../../src/kernel/reencrypt.ts'
+import { reencryptTable } from '../../src/kernel/crypto-rotation.ts'
 import { needsPostgres } from '../support/engine.ts'
 import { setup } from '../support/setup.ts'
 
@@ -87,7 +87,7 @@ test(
     for (let round = 1; round <= 5; round++) {
       for (const name of names) await call('PUT', `${base}/${name}`, { body: { value: `first ${round}` } })
       for (const name of names) {
-        const sealed = older.seal(name, `first ${round}`)
+        const sealed = older.encrypt(name, `first ${round}`)
         await ctx.db.updateTable('secrets').set({ sealed }).where('name', '=', name).execute()
       }
       const put = names.filter((_, i) => i % 2 === 0)
@@ -98,7 +98,7 @@ test(
       assert.deepEqual([left, unreadable], [0, 0])
       for (const { name, sealed, fingerprint } of await ctx.db.selectFrom('secrets').selectAll().execute()) {
         const value = `${put.includes(name) ? 'second' : 'first'} ${round}`
-        assert.deepEqual([newer.open(name, sealed), fingerprint], [value, newer.fingerprint(value)], name)
+        assert.deepEqual([newer.decrypt(name, sealed), fingerprint], [value, newer.fingerprint(value)], name)
       }
     }
   },

@@ -8,7 +8,7 @@ import { billingHandlers, pushHandlers } from '../../src/features/billing/index.
 import { inventoryHandlers } from '../../src/features/inventory/index.ts'
 import { type SagaKind, sagaHandlers } from '../../src/features/sagas/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
-import { handle, type JobType } from '../../src/kernel/queue/job.ts'
+import { handle, type JobType } from '../../src/kernel/queue/queues.ts'
 import { anotherWorker } from '../support/another-worker.ts'
 import { eventually } from '../support/eventually.ts'
 import { ended, type Journal, kindOf, show, start, statuses, step } from '../support/sagas.ts'

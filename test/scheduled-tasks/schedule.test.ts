@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { requestDueRuns, taskHandlers, upsertTasks } from '../../src/features/scheduled-tasks/index.ts'
 import { afterLook } from '../../src/features/scheduled-tasks/request-due-runs.ts'
-import type { Task } from '../../src/kernel/queue/task.ts'
+import type { Task } from '../../src/kernel/queue/queues.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 

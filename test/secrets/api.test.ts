@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { createVault } from '../../src/features/secrets/vault.ts'
+import { createVault } from '../../src/kernel/vault.ts'
 import { everything } from '../support/everything.ts'
 import { setup } from '../support/setup.ts'
 
@@ -48,7 +48,7 @@ test('a secret is stored, shown without its value, given others version by versi
   for (const path of ['smtp/password', 'smtp%2Fpassword', 'smtp%2fpassword'])
     assert.deepEqual((await call('GET', `${base}/${path}`)).body.data, now)
   const { sealed } = await ctx.db.selectFrom('secrets').select('sealed').executeTakeFirstOrThrow()
-  assert.equal(ctx.vault.open('smtp/password', sealed), 'another')
+  assert.equal(ctx.vault.decrypt('smtp/password', sealed), 'another')
 
   const fresh = await put({ value: 'another' }, 'plain')
   assert.deepEqual([fresh.status, fresh.headers.get('location')], [201, `${base}/plain`])
@@ -89,7 +89,7 @@ test('the list is paged by name, bytewise, and stays readable when a secret no l
   for (const name of ['a', 'provider_token/metering'])
     await ctx.db
       .updateTable('secrets')
-      .set({ sealed: other.seal(name, `value-of-${name}`) })
+      .set({ sealed: other.encrypt(name, `value-of-${name}`) })
       .where('name', '=', name)
       .execute()
   await ctx.providerTokens.refresh()

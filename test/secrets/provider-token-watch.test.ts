@@ -2,13 +2,16 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { watchProviderTokens } from '../../src/features/secrets/provider-tokens.ts'
-import { createVault } from '../../src/features/secrets/vault.ts'
 import type { Executor } from '../../src/kernel/db/tables.ts'
 import { createLog } from '../../src/kernel/log.ts'
+import { createVault } from '../../src/kernel/vault.ts'
 
 type Row = { name: string; sealed: string }
 const vault = createVault(['k'.repeat(32)])
-const secret = (name: string, value: string, keys = vault): Row => ({ name, sealed: keys.seal(name, value) })
+const secret = (name: string, value: string, keys = vault): Row => ({
+  name,
+  sealed: keys.encrypt(name, value),
+})
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
 /** A database that answers as the test says. */

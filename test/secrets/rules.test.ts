@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { complaintsAbout } from '../../src/features/secrets/bad-secret.ts'
 import { isSecretName, isTokenSecret, queueOf, tokenSecret } from '../../src/features/secrets/secret-name.ts'
-import { createVault } from '../../src/features/secrets/vault.ts'
 import { QUEUE_NAMES } from '../../src/kernel/queue/queues.ts'
+import { createVault } from '../../src/kernel/vault.ts'
 
 test('a name is one or two parts of small letters, digits, _ and -, up to 128 characters', () => {
   const good = ['a', '0', '_', '-', 'smtp-password', 'a/b', 'provider_token/x', 'a'.repeat(128)]
@@ -55,15 +55,19 @@ test('a complaint says what is wrong with name and value, and never the value', 
 test('a value opens under its own name and key alone; its fingerprint is keyed, short and the same for the same value', () => {
   const [one, other] = [createVault(['k'.repeat(32)]), createVault(['l'.repeat(32)])]
   const value = ' päss\twörd 🔑\n'
-  const sealed = one.seal('smtp', value)
-  assert.equal(one.open('smtp', sealed), value)
-  assert.notEqual(one.seal('smtp', value), sealed, 'never twice the same')
+  const sealed = one.encrypt('smtp', value)
+  assert.equal(one.decrypt('smtp', sealed), value)
+  assert.notEqual(one.encrypt('smtp', value), sealed, 'never twice the same')
   assert.ok(!Buffer.from(sealed.slice(3), 'base64url').includes('wörd'))
   assert.deepEqual(
-    [one.open('smtp2', sealed), other.open('smtp', sealed), one.open('smtp', `${sealed.slice(0, -2)}AA`)],
+    [
+      one.decrypt('smtp2', sealed),
+      other.decrypt('smtp', sealed),
+      one.decrypt('smtp', `${sealed.slice(0, -2)}AA`),
+    ],
     [null, null, null],
   )
-  assert.equal(one.open('smtp', 'not sealed'), null)
+  assert.equal(one.decrypt('smtp', 'not sealed'), null)
 
   assert.match(one.fingerprint(value), /^[0-9a-f]{16}$/)
   assert.equal(one.fingerprint(value), createVault(['k'.repeat(32)]).fingerprint(value))

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { checkBackend } from '../../src/features/storage-backends/check-backend.ts'
-import { sealFor } from '../../src/kernel/sealed.ts'
+import { encryptionFor } from '../../src/kernel/crypto.ts'
 import { undoStack } from '../support/setup.ts'
 import { base, S3_SECRET, setupPlaces } from '../support/storage.ts'
 
@@ -58,7 +58,7 @@ test('a backend is made, shown, changed and forgotten, and its secret key is nev
     .select('secret_access_key')
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
-  assert.equal(ctx.storageSeal.open(sealed!, id), `${S3_SECRET}-2`)
+  assert.equal(ctx.storageEncryption.decrypt(sealed!, id), `${S3_SECRET}-2`)
 
   for (const path of [`${base}/${id}`, `${base}/${local.id}`]) {
     assert.equal((await call('DELETE', path)).status, 204)
@@ -198,7 +198,7 @@ test('a check writes, reads and removes a file now, and says in plain words what
     store,
     /^a file could not be written: the secret access key is not the one of this access key id/,
   )
-  ctx.storageSeal = sealFor('storage backends', ['another-secret-key-0123456789-abcdef'])
+  ctx.storageEncryption = encryptionFor('storage backends', ['another-secret-key-0123456789-abcdef'])
   await fails(
     store,
     'it cannot be used: its secret access key was sealed under another SECRET_KEY: set it again',

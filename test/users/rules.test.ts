@@ -1,6 +1,8 @@
 // The pure rules of roles, users and invitations.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Deps } from '../../src/deps.ts'
 import { expiryOf, statusAt } from '../../src/features/invitations/invitation-life.ts'
 import { hashToken, newToken } from '../../src/features/invitations/invitation-token.ts'
 import { BUILT_IN, isBuiltIn, withBuiltIn } from '../../src/features/roles/built-in.ts'
@@ -14,23 +16,21 @@ import {
   TENANT_PERMISSIONS,
   unionOf,
 } from '../../src/features/roles/permissions.ts'
-import { accessOf } from '../../src/features/users/access-rule.ts'
-import { callerAccess } from '../../src/features/users/caller-access.ts'
-import { tenantsOf } from '../../src/features/users/home-tenant.ts'
-import { oneUser } from '../../src/features/users/one-user.ts'
-import { isSelf, lessens, ownUser } from '../../src/features/users/own-user.ts'
-import type { UserRow } from '../../src/features/users/tables.ts'
-import type { UsersKernel } from '../../src/features/users/users-kernel.ts'
+import { accessOf } from '../../src/features/users/access.ts'
+import type { UserRow } from '../../src/features/users/index.ts'
+import { callerAccess } from '../../src/features/users/index.ts'
+import { isSelf, lessens, oneUser, ownUser, tenantsOf } from '../../src/features/users/user.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import {
+  type Caller,
+  homeTenant,
   mayOperate,
   neededFor,
   permissionFor,
   permits,
   refuseSuspended,
   refuseUnpermitted,
-} from '../../src/kernel/http/access.ts'
-import { type Caller, homeTenant } from '../../src/kernel/http/caller.ts'
+} from '../../src/kernel/http/caller.ts'
 
 const now = new Date('2026-11-15T12:00:00.000Z')
 const caller = (tenantId: string | null, sub: string, ...roles: string[]): Caller => ({
@@ -359,7 +359,7 @@ function directory() {
         return { rows: await answer() }
       },
     },
-  } as unknown as UsersKernel
+  } as unknown as Deps
   return {
     looks,
     access: callerAccess(kernel),

@@ -7,7 +7,7 @@ import type { SagaKind } from '../../src/features/sagas/index.ts'
 import { createCourier, deliverDue } from '../../src/features/webhooks/deliver-due.ts'
 import { countPending, forgetWebhookEvents } from '../../src/features/webhooks/index.ts'
 import { createWebhookSender } from '../../src/integrations/webhooks/index.ts'
-import { sealFor } from '../../src/kernel/sealed.ts'
+import { encryptionFor } from '../../src/kernel/crypto.ts'
 import { haveInvoice, ingest } from '../support/billing.ts'
 import { accept, desire, drifts, droplet, loseAll, sweepDrift } from '../support/drift.ts'
 import { eventually } from '../support/eventually.ts'
@@ -500,7 +500,7 @@ test('a secret that can no longer be read, and a receiver that is private now, a
   const it = await receiver(t)
   const { id } = await webhook(bundle, { url: it.url })
   const { id: delivery } = await tested(bundle, id)
-  await deliverDue({ ...ctx, webhookSeal: sealFor('webhook secrets', ['another key']) })
+  await deliverDue({ ...ctx, webhookEncryption: encryptionFor('webhook secrets', ['another key']) })
   bundle.clock.advance(10_000)
   await deliverDue({ ...ctx, webhookSender: createWebhookSender({ allowPrivate: false }) })
   const { attempts } = await shown(bundle, id, delivery)

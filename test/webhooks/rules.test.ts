@@ -15,7 +15,7 @@ import {
   sealSecret,
   signingSecrets,
 } from '../../src/features/webhooks/webhook-secret.ts'
-import { sealFor } from '../../src/kernel/sealed.ts'
+import { encryptionFor } from '../../src/kernel/crypto.ts'
 
 const answered = (status_code: number | null) => ({ status_code })
 
@@ -56,7 +56,7 @@ test('a secret is 32 random bytes, and after a rotation the old one signs too un
   const [one, two] = [newSecret(), newSecret()]
   assert.notEqual(one, two)
   assert.match(one, /^whsec_[A-Za-z0-9+/]{43}=$/)
-  const seal = sealFor('test', ['key'])
+  const seal = encryptionFor('test', ['key'])
   const now = new Date('2026-11-15T12:00:00.000Z')
   const until = overlapEnd(now)
   assert.equal(until, '2026-11-16T12:00:00.000Z')

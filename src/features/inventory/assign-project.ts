@@ -1,7 +1,7 @@
 // An operator says whose a project is; everything it holds follows in the same transaction, with an event each.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { lockProject, updateProject } from './project-repository.ts'
 import type { CloudProjectRow, Purpose } from './tables.ts'
 import { rehome } from './write-resources.ts'
@@ -12,7 +12,7 @@ export interface Assignment {
 }
 
 export function assignProject(
-  { db, clock }: Kernel,
+  { db, clock }: Deps,
   id: string,
   assignment: Assignment,
   actor: string,

@@ -1,15 +1,15 @@
 // An operator confirms the deletions that the brake held. Only the newest run of a kind can be confirmed: an older one
 // says nothing about what is there now.
+import type { Deps } from '../../deps.ts'
 import { isKind } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { beginLook } from './look.ts'
 import { lockRunById, newestRunId, setConfirmed } from './sync-run-repository.ts'
 import type { SyncRunRow } from './tables.ts'
 import { deleteHeld } from './write-resources.ts'
 
-export function confirmHeldDeletions({ db, clock }: Kernel, id: string, actor: string): Promise<SyncRunRow> {
+export function confirmHeldDeletions({ db, clock }: Deps, id: string, actor: string): Promise<SyncRunRow> {
   return transaction(db, async tx => {
     const run = await lockRunById(tx, id)
     if (!run) throw notFound()

@@ -1,17 +1,12 @@
 // The first sync makes sure that the internal project exists: the provider's default project, the platform tenant's.
+import type { Deps } from '../../deps.ts'
 import type { RawItem } from '../../integrations/digitalocean/index.ts'
-import type { InventoryKernel } from './inventory-kernel.ts'
 import type { ListingRemarks } from './listing-remarks.ts'
 import { beginLook } from './look.ts'
 import { internalProjectExists, type SeenProject, upsertProjects } from './project-repository.ts'
 import { fitText, isStorableId } from './storable.ts'
 
-export async function ensureInternalProject({
-  db,
-  providers,
-  clock,
-  platformTenantId,
-}: InventoryKernel): Promise<void> {
+export async function ensureInternalProject({ db, providers, clock, platformTenantId }: Deps): Promise<void> {
   if (await internalProjectExists(db)) return
   const look = await beginLook(db, clock)
   const project = seenProject(await providers.for('cloud_sync_full').getDefaultProject())

@@ -1,5 +1,4 @@
 // The inventory: what other parts of the service may use.
-export type { InventoryKernel } from './inventory-kernel.ts'
 export { inventoryHandlers, sendRefresh } from './jobs.ts'
 export { countLiving, type LivingCount, livedWithin } from './lived-within.ts'
 export { beginLook, type Look } from './look.ts'

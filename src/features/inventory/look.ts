@@ -1,8 +1,8 @@
 // A look at the provider, begun: its place in the order of all looks, whichever node makes them. Times would not do: two
 // nodes' clocks differ, and what one dates ahead would be newer than all that the other sees.
 import { sql } from 'kysely'
-import type { Clock } from '../../kernel/clock.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
+import type { Clock } from '../../kernel/time.ts'
 
 export interface Look {
   /** Counts up across nodes; taken before the provider is asked. */

@@ -1,5 +1,6 @@
 // SQL of the mirrored projects and of what they hold.
 import { sql } from 'kysely'
+import { auditedTable } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import type { Look } from './look.ts'
@@ -212,12 +213,14 @@ export function findProject(
     .executeTakeFirst()
 }
 
-export function updateProject(
+const PROJECTS = auditedTable('cloud_projects', { key: ['id'] })
+
+export async function updateProject(
   tx: Executor,
   id: string,
   values: { tenant_id?: string | null; purpose?: Purpose },
 ): Promise<CloudProjectRow | undefined> {
-  return tx.updateTable('cloud_projects').set(values).where('id', '=', id).returningAll().executeTakeFirst()
+  return (await PROJECTS.update(tx, { id }, values))[0]
 }
 
 export function lockProject(tx: Executor, id: string): Promise<CloudProjectRow | undefined> {

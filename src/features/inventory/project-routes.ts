@@ -1,10 +1,11 @@
 // /api/v1/projects
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, One } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, One } from '../../kernel/http/schemas.ts'
 import { assignProject } from './assign-project.ts'
 import { findProject, listProjects } from './project-repository.ts'
 import { AssignProjectBody, IdParams, Project, ProjectsQuery } from './schemas.ts'
@@ -12,7 +13,7 @@ import { AssignProjectBody, IdParams, Project, ProjectsQuery } from './schemas.t
 const tags = ['Inventory']
 const base = '/api/v1/projects'
 
-export function projectRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+export function projectRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('projects', ['uuid'])
   return async app => {
     app.get(
@@ -33,7 +34,7 @@ export function projectRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         const caller = callerOf(request)
         refuseForeignTenant(caller, filter.tenant_id)
         const after = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listProjects(kernel.db, scopeOf(caller), filter, limit + 1, after ?? null)
+        const rows = await listProjects(deps.db, scopeOf(caller), filter, limit + 1, after ?? null)
         return withNextLink(
           request,
           reply,
@@ -55,7 +56,7 @@ export function projectRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async request => {
-        const project = await findProject(kernel.db, scopeOf(callerOf(request)), request.params.id)
+        const project = await findProject(deps.db, scopeOf(callerOf(request)), request.params.id)
         if (!project) throw notFound()
         return { data: project }
       },
@@ -76,7 +77,7 @@ export function projectRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async request => ({
-        data: await assignProject(kernel, request.params.id, request.body, callerOf(request).sub),
+        data: await assignProject(deps, request.params.id, request.body, callerOf(request).sub),
       }),
     )
   }

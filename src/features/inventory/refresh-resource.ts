@@ -1,14 +1,14 @@
 // Looks at one resource again, outside the sweeps: for those whose status changes by itself. A resource that is not
 // found is left as it is; only a whole listing may strike.
+import type { Deps } from '../../deps.ts'
 import { isInMotion, type Kind, mapItem } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import type { InventoryKernel } from './inventory-kernel.ts'
 import { beginLook } from './look.ts'
 import { seenResource } from './seen-resource.ts'
 import { writeSeen } from './write-seen.ts'
 
 export async function refreshResource(
-  { db, providers, clock }: InventoryKernel,
+  { db, providers, clock }: Deps,
   kind: Kind,
   providerId: string,
   signal?: AbortSignal,

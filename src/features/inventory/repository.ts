@@ -49,11 +49,13 @@ export async function showResource(
 const SHOWN_EVENTS = 50
 
 /**
- * A tenant sees the events of its own times, the first of them without what was before. What drifted from a desired tenant_id
- * has not moved. `tenant` is SQL; null: all.
+ * A tenant sees the events of its own times. Of the one by which the resource came to it, it sees what is now and nothing
+ * of what was; what drifted from a desired tenant_id has not moved. `tenant` is SQL; null: all.
  */
 const shownChanges = (tenant: string) =>
-  `case when ${tenant} is not null and e.kind <> 'drift_detected' and e.changes ? 'tenant_id' then changes_for_new_owner(changes) else changes end`
+  `case when ${tenant} is not null and e.kind <> 'drift_detected' and e.changes ? 'tenant_id' then (
+    select coalesce(jsonb_object_agg(key, jsonb_build_object('before', null, 'after', value -> 'after'))
+      filter (where value -> 'after' <> 'null'), '{}') from jsonb_each(e.changes)) else e.changes end`
 
 const LATEST_EVENTS = `select coalesce(json_agg(json_build_object('id', e.id, 'kind', e.kind, 'resource_id', e.resource_id,
     'changes', ${shownChanges('$2::text')}, 'actor', e.actor, 'created_at', iso8601(e.created_at)) order by e.id), '[]')

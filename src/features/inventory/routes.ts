@@ -1,12 +1,13 @@
 // /api/v1/inventory
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
-import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, One, Query } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { jsonPage, jsonText } from '../../kernel/http/json.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, One, Query } from '../../kernel/http/schemas.ts'
 import { listResources } from './list-resources.ts'
 import { freshness, listEvents, type ResourceMembers, showResource } from './repository.ts'
 import { AsOf, IdParams, InventoryQuery, Resource, ResourceDetail, ResourceEvent } from './schemas.ts'
@@ -15,8 +16,8 @@ const config = { guard: 'caller' } as const
 const tags = ['Inventory']
 const base = '/api/v1/inventory'
 
-export function inventoryRoutes(kernel: Kernel, members: ResourceMembers): FastifyPluginAsyncTypebox {
-  const { db } = kernel
+export function inventoryRoutes(deps: Deps, members: ResourceMembers): FastifyPluginAsyncTypebox {
+  const { db } = deps
   const resources = cursorOf('inventory', ['uuid'])
   const events = cursorOf('resource_events', ['uuid'])
 

@@ -1,8 +1,9 @@
 // The API's words for the inventory.
 import { Type } from 'typebox'
 import { kindNames } from '../../integrations/digitalocean/index.ts'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
+import { noun } from '../../kernel/noun.ts'
 import { EVENT_KINDS, PURPOSES, RUN_STATUSES } from './tables.ts'
 
 const Text = (maxLength: number, description?: string) =>
@@ -11,7 +12,7 @@ const KindName = Type.Enum([...kindNames])
 
 export const IdParams = Type.Object({ id: Id })
 
-export const Resource = Type.Object({
+export const Resource = noun('Resource', {
   id: Id,
   provider: Type.String(),
   provider_id: Type.String(),
@@ -34,7 +35,7 @@ export const Resource = Type.Object({
   deleted_at: Nullable(Time),
 })
 
-export const ResourceEvent = Type.Object({
+export const ResourceEvent = noun('ResourceEvent', {
   id: Id,
   kind: Type.Enum([...EVENT_KINDS]),
   resource_id: Id,

@@ -1,5 +1,6 @@
 // One sweep of one kind: the listing is read page by page and written in batches; only when it was whole are the
 // resources it did not show struck, in the transaction that finishes the run, so that a sweep strikes once or never.
+import type { Deps } from '../../deps.ts'
 import {
   isInMotion,
   itemId,
@@ -9,14 +10,13 @@ import {
   ProviderError,
   type RawItem,
 } from '../../integrations/digitalocean/index.ts'
-import type { Clock } from '../../kernel/clock.ts'
-import { reasonOf } from '../../kernel/db/sql-state.ts'
+import { reasonOf } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { JobRun } from '../../kernel/queue/job.ts'
+import type { JobRun } from '../../kernel/queue/queues.ts'
+import type { Clock } from '../../kernel/time.ts'
 import { mustHold } from './brake.ts'
 import { ensureInternalProject } from './ensure-internal-project.ts'
-import type { InventoryKernel } from './inventory-kernel.ts'
 import { createRemarks } from './listing-remarks.ts'
 import { beginLook, type Look } from './look.ts'
 import { type SeenResource, seenResource } from './seen-resource.ts'
@@ -53,18 +53,18 @@ type JobPart = Pick<JobRun, 'signal' | 'log'>
 
 /** Null when this sweep of this kind has been finished already (a job run twice). */
 export async function syncKind(
-  kernel: InventoryKernel,
+  deps: Deps,
   { kind, sweepId }: KindSweep,
   job: JobPart,
 ): Promise<SyncOutcome | null> {
-  const { db, clock } = kernel
+  const { db, clock } = deps
   const started_at = clock.now().toISOString()
   const run = await transaction(db, tx => startRun(tx, { id: newId(), sweep_id: sweepId, kind, started_at }))
   if (!run) return null
   const progress = noProgress()
   try {
-    await ensureInternalProject(kernel)
-    return await sweep(kernel, kind, run, progress, job)
+    await ensureInternalProject(deps)
+    return await sweep(deps, kind, run, progress, job)
   } catch (error) {
     if (error instanceof LostRunError) throw error
     await finishRun(db, run, {
@@ -81,14 +81,14 @@ export async function syncKind(
 }
 
 async function sweep(
-  kernel: InventoryKernel,
+  deps: Deps,
   kind: Kind,
   run: RunHandle,
   progress: Progress,
   { signal, log }: JobPart,
 ): Promise<SyncOutcome> {
-  const { db, providers } = kernel
-  const clock = notBefore(kernel.clock, run.started_at)
+  const { db, providers } = deps
+  const clock = notBefore(deps.clock, run.started_at)
   const inMotion: string[] = []
   const remarks = createRemarks()
   const actor = `sync:${run.id}`

@@ -1,5 +1,6 @@
 // SQL of the sweeps' ledger.
 import { sql } from 'kysely'
+import { auditedTable } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { PROVIDER, type RunStatus, type SyncRunRow } from './tables.ts'
 import { STRIKES_TO_DELETE } from './write-resources.ts'
@@ -156,19 +157,17 @@ export async function newestRunId(tx: Executor, kind: string): Promise<string | 
   return row?.id
 }
 
-export function setConfirmed(
+const RUNS = auditedTable('sync_runs', { key: ['id'] })
+
+export async function setConfirmed(
   tx: Executor,
   id: string,
   at: string,
   by: string,
   deleted: number,
 ): Promise<SyncRunRow> {
-  return tx
-    .updateTable('sync_runs')
-    .set({ confirmed_at: at, confirmed_by: by, deleted: sql`deleted + ${deleted}::int` })
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow()
+  const confirmed = { confirmed_at: at, confirmed_by: by, deleted: sql<number>`deleted + ${deleted}::int` }
+  return (await RUNS.update(tx, { id }, confirmed))[0]!
 }
 
 export interface RunFilter {

@@ -1,11 +1,12 @@
 // /api/v1/inventory/sync-runs
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, NoBody, One } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, NoBody, One } from '../../kernel/http/schemas.ts'
 import { confirmHeldDeletions } from './confirm-held-deletions.ts'
 import { IdParams, SyncRun, SyncRunsQuery } from './schemas.ts'
 import { findSyncRun, listSyncRuns } from './sync-run-repository.ts'
@@ -14,7 +15,7 @@ const config = { guard: 'operator' } as const
 const tags = ['Inventory']
 const base = '/api/v1/inventory/sync-runs'
 
-export function syncRunRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+export function syncRunRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('sync_runs', ['uuid'])
   return async app => {
     app.get(
@@ -33,7 +34,7 @@ export function syncRunRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { limit, cursor, ...filter } = request.query
         const before = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listSyncRuns(kernel.db, filter, limit + 1, before ?? null)
+        const rows = await listSyncRuns(deps.db, filter, limit + 1, before ?? null)
         return withNextLink(
           request,
           reply,
@@ -55,7 +56,7 @@ export function syncRunRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async request => {
-        const run = await findSyncRun(kernel.db, request.params.id)
+        const run = await findSyncRun(deps.db, request.params.id)
         if (!run) throw notFound()
         return { data: run }
       },
@@ -86,11 +87,7 @@ export function syncRunRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async request => ({
-        data: await confirmHeldDeletions(
-          inRequest(kernel, request),
-          request.params.id,
-          callerOf(request).sub,
-        ),
+        data: await confirmHeldDeletions(inRequest(deps, request), request.params.id, callerOf(request).sub),
       }),
     )
   }

@@ -1,8 +1,8 @@
 // The project that holds a tenant's resources, as the mirror knows it, and a new one's entry there.
+import type { Deps } from '../../deps.ts'
 import type { RawItem } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { seenProject } from './ensure-internal-project.ts'
-import type { InventoryKernel } from './inventory-kernel.ts'
 import { beginLook } from './look.ts'
 import { lockProjectNamed, updateProject, upsertProjects } from './project-repository.ts'
 import type { CloudProjectRow } from './tables.ts'
@@ -13,7 +13,7 @@ export { findTenantProject } from './project-repository.ts'
 /** In the caller's transaction. Undefined when an operator has given the project to someone else. */
 export async function recordTenantProject(
   tx: Executor,
-  { clock, platformTenantId }: Pick<InventoryKernel, 'clock' | 'platformTenantId'>,
+  { clock, platformTenantId }: Pick<Deps, 'clock' | 'platformTenantId'>,
   raw: RawItem,
   tenantId: string,
   actor: string,

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { Kind } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Look } from './look.ts'
+import { publishResourceEvents } from './publish-resource-events.ts'
 import { type SeenResource, TIE } from './seen-resource.ts'
 import type { Insert, Update } from './sweep-plan.ts'
 import { PROVIDER } from './tables.ts'
@@ -67,7 +68,7 @@ export async function insertSeen(
   inserts: Insert[],
 ): Promise<string[]> {
   if (inserts.length === 0) return []
-  const { rows } = await sql<{ provider_id: string }>`
+  const { rows } = await sql<{ provider_id: string; event_id: string }>`
     with seen as (
       select * from jsonb_to_recordset(${JSON.stringify(inserts)}::jsonb) as s (
         provider_id text, name text, region text, status text, tags text[], attrs jsonb, fingerprint text,
@@ -84,8 +85,10 @@ export async function insertSeen(
     ), logged as (
       insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
       select uuid_v7(), id, tenant_id, 'discovered', null, ${actor}, ${at} from inserted
+      returning id, resource_id
     )
-    select provider_id from inserted`.execute(tx)
+    select i.provider_id, l.id as event_id from inserted i join logged l on l.resource_id = i.id`.execute(tx)
+  await publishResourceEvents(tx, rows)
   return rows.map(row => row.provider_id)
 }
 
@@ -95,7 +98,7 @@ export async function updateSeen(
   updates: Update[],
 ): Promise<void> {
   if (updates.length === 0) return
-  await sql`
+  const { rows } = await sql<{ event_id: string }>`
     with seen as (
       select * from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as s (
         id uuid, name text, region text, status text, tags text[], attrs jsonb, fingerprint text,
@@ -108,9 +111,9 @@ export async function updateSeen(
       returning r.id
     )
     insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
-    select uuid_v7(), s.id, s.tenant_id, s.event, s.changes, ${actor}, ${at} from seen s join updated u on u.id = s.id`.execute(
-    tx,
-  )
+    select uuid_v7(), s.id, s.tenant_id, s.event, s.changes, ${actor}, ${at} from seen s join updated u on u.id = s.id
+    returning id as event_id`.execute(tx)
+  await publishResourceEvents(tx, rows)
 }
 
 /** What is known to be gone, by those who destroyed it. */
@@ -129,7 +132,7 @@ export async function recordGone(
   { providerIds, tag, spared = [] }: Gone,
 ): Promise<string[]> {
   const tagged = tag === undefined ? sql`false` : sql`tags @> array[${tag}]::text[]`
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<{ id: string; event_id: string }>`
     with gone as (
       select id from cloud_resources
       where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null
@@ -142,8 +145,10 @@ export async function recordGone(
     ), logged as (
       insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
       select uuid_v7(), id, tenant_id, 'deleted', null, ${actor}, ${at} from deleted
+      returning id, resource_id
     )
-    select id from deleted`.execute(tx)
+    select resource_id as id, id as event_id from logged`.execute(tx)
+  await publishResourceEvents(tx, rows)
   return rows.map(row => row.id)
 }
 
@@ -162,7 +167,7 @@ export async function strikeUnseen(
   { sweep, hold }: { sweep: number; hold: boolean },
 ): Promise<Strikes> {
   const dies = sql`stale_strike_count + 1 >= ${STRIKES_TO_DELETE}::int and not ${hold}::boolean`
-  const { rows } = await sql<Strikes>`
+  const { rows } = await sql<Strikes & { event_ids: string[] }>`
     with struck as (
       update cloud_resources set
         stale_strike_count = least(stale_strike_count + 1, ${STRIKES_TO_DELETE}::int),
@@ -173,12 +178,16 @@ export async function strikeUnseen(
     ), logged as (
       insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
       select uuid_v7(), id, tenant_id, 'deleted', null, ${actor}, ${at} from struck where deleted_at is not null
-      returning 1
+      returning id
     )
-    select (select count(*) from struck)::int as struck, (select count(*) from logged)::int as deleted`.execute(
+    select (select count(*) from struck)::int as struck, array(select id from logged) as event_ids,
+      (select count(*) from logged)::int as deleted`.execute(tx)
+  const { event_ids, struck, deleted } = rows[0]!
+  await publishResourceEvents(
     tx,
+    event_ids.map(event_id => ({ event_id })),
   )
-  return rows[0]!
+  return { struck, deleted }
 }
 
 export const STRIKES_TO_DELETE = 3
@@ -191,7 +200,7 @@ export async function deleteHeld(
 ): Promise<number> {
   // A sweep from before looks were numbered has its time alone.
   const unseen = sweep.look > 0 ? sql`last_look < ${sweep.look}` : sql`last_seen_at < ${sweep.started_at}`
-  const { rows } = await sql<{ deleted: number }>`
+  const { rows } = await sql<{ event_id: string }>`
     with gone as (
       update cloud_resources set deleted_at = ${at}, last_look = ${look}
       where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null
@@ -200,10 +209,11 @@ export async function deleteHeld(
     ), logged as (
       insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
       select uuid_v7(), id, tenant_id, 'deleted', null, ${actor}, ${at} from gone
-      returning 1
+      returning id as event_id
     )
-    select count(*)::int as deleted from logged`.execute(tx)
-  return rows[0]!.deleted
+    select event_id from logged`.execute(tx)
+  await publishResourceEvents(tx, rows)
+  return rows.length
 }
 
 /**
@@ -217,7 +227,7 @@ export async function rehome(tx: Executor, at: string, actor: string, projectId?
     return sql`case when ${before} is distinct from ${after}
       then jsonb_build_object(${sql.lit(field)}::text, jsonb_build_object('before', ${before}, 'after', ${after})) else '{}' end`
   }
-  const { rows } = await sql<{ moved: number }>`
+  const { rows } = await sql<{ event_id: string }>`
     with moving as (
       select r.id, r.project_id as old_project_id, r.tenant_id as old_tenant_id, r.deployment_id as old_deployment_id,
         p.id as new_project_id, p.tenant_id as new_tenant_id, d.id as new_deployment_id
@@ -239,10 +249,11 @@ export async function rehome(tx: Executor, at: string, actor: string, projectId?
       select uuid_v7(), m.id, m.new_tenant_id, 'updated', ${change('project_id')} || ${change('tenant_id')} || ${change('deployment_id')},
         ${actor}, ${at}
       from moving m join moved on moved.id = m.id
-      returning 1
+      returning id as event_id
     )
-    select count(*)::int as moved from logged`.execute(tx)
-  return rows[0]!.moved
+    select event_id from logged`.execute(tx)
+  await publishResourceEvents(tx, rows)
+  return rows.length
 }
 
 /** deploymentOfTags() of the resource `r`, for those whose tags are not at hand; most resources have no such tag. */

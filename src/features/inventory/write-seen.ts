@@ -3,7 +3,7 @@
 // lock them: whoever only refers to a row (events, drift) is free to go on.
 import { sql } from 'kysely'
 import type { Kind } from '../../integrations/digitalocean/index.ts'
-import { isRefusedValue } from '../../kernel/db/sql-state.ts'
+import { isRefusedValue } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { keepLists } from './project-repository.ts'

@@ -1,9 +1,10 @@
 // Generated sweeps over generated worlds with generated faults, each held against the model. One database for all.
+
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import type { InventoryKernel } from '../../../src/features/inventory/inventory-kernel.ts'
+import type { Deps } from '../../../src/deps.ts'
 import { LostRunError, syncKind } from '../../../src/features/inventory/sync-kind.ts'
 import { startRun } from '../../../src/features/inventory/sync-run-repository.ts'
 import type { RunStatus } from '../../../src/features/inventory/tables.ts'
@@ -161,7 +162,7 @@ async function live(engine: Engine, steps: Step[], figures: Figures, enough: num
     log: pino({ level: 'silent' }),
     providers: oneProvider(provider),
     platformTenantId: 'platform',
-  } as unknown as InventoryKernel
+  } as unknown as Deps
   const models = new Map<ChaosKind, Model>(KINDS.map(kind => [kind, new Map()]))
 
   async function sweep(
