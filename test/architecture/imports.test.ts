@@ -116,5 +116,5 @@ test('nothing emits tagged and nothing reaches reverted: both are only defined',
 })
 
 test('tokens are made for finance and by the development command, and nowhere else', () => {
-  assert.deepEqual(filesWith(/\bSignJWT\b/), ['src/cli/token.ts', 'src/integrations/finance/mint-token.ts'])
+  assert.deepEqual(filesWith(/\bSignJWT\b/), ['src/cli/token.ts', 'src/integrations/finance/finance.ts'])
 })

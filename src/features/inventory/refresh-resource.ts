@@ -1,7 +1,7 @@
 // Looks at one resource again, outside the sweeps: for those whose status changes by itself. A resource that is not
 // found is left as it is; only a whole listing may strike.
 import type { Deps } from '../../deps.ts'
-import { isInMotion, type Kind, mapItem } from '../../integrations/digitalocean/index.ts'
+import { isTransitional, type Kind, mapItem } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { beginLook } from './look.ts'
 import { seenResource } from './seen-resource.ts'
@@ -18,5 +18,5 @@ export async function refreshResource(
   if (!raw) return 'absent'
   const item = mapItem(kind, raw)
   await transaction(db, tx => writeSeen(tx, sighting, seenResource(item)))
-  return isInMotion(kind, item) ? 'moving' : 'still'
+  return isTransitional(kind, item) ? 'moving' : 'still'
 }

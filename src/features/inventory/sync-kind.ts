@@ -2,7 +2,7 @@
 // resources it did not show struck, in the transaction that finishes the run, so that a sweep strikes once or never.
 import type { Deps } from '../../deps.ts'
 import {
-  isInMotion,
+  isTransitional,
   itemId,
   type Kind,
   mapItem,
@@ -117,7 +117,7 @@ async function sweep(
     try {
       const item = mapItem(kind, raw)
       const seen = seenResource(item)
-      if (isInMotion(kind, item)) inMotion.push(item.provider_id)
+      if (isTransitional(kind, item)) inMotion.push(item.provider_id)
       if (seen.cut) remarks.cut(seen.provider_id, seen.cut)
       batch.push(seen)
     } catch (error) {

@@ -1,5 +1,4 @@
 // Generated sweeps over generated worlds with generated faults, each held against the model. One database for all.
-
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { sql } from 'kysely'
@@ -153,7 +152,7 @@ async function live(engine: Engine, steps: Step[], figures: Figures, enough: num
     fetch: simulated.fetch,
     limits,
     random: () => 1,
-    clock: { now: () => providerTime, sleep: async ms => pass(ms) },
+    timer: { now: () => providerTime, sleep: async ms => pass(ms) },
   })
   const kernel = {
     engine,
