@@ -114,7 +114,7 @@ test('resources are written in one file alone, and their events there and by the
 
 test('nothing emits tagged and nothing reaches reverted: both are only defined', () => {
   assert.deepEqual(filesWith(/'tagged'/), ['src/features/inventory/tables.ts'])
-  assert.deepEqual(filesWith(/'reverted'/), ['src/features/drift/tables.ts'])
+  assert.deepEqual(filesWith(/'reverted'/), ['src/features/drift/drift.ts'])
 })
 
 test('tokens are made for finance and by the development command, and nowhere else', () => {

@@ -1,15 +1,16 @@
-// The API's words for drift.
+// What drift, desired states and ignore rules look like: in the API, in webhooks and in the tables.
+import type { ColumnType } from 'kysely'
 import { Type } from 'typebox'
 import { kindNames } from '../../integrations/digitalocean/index.ts'
-import { PageQuery } from '../../kernel/http/pages.ts'
-import { Body, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
+import type { Row } from '../../kernel/db/tables.ts'
+import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { extended, noun } from '../../kernel/noun.ts'
-import { LONGEST_FIELD, MOST_FIELDS } from './spec-bounds.ts'
-import { DRIFT_STATUSES } from './tables.ts'
+import { LONGEST_FIELD, MOST_FIELDS } from './spec.ts'
 
-const KindName = Type.Enum([...kindNames])
+export const DRIFT_STATUSES = ['open', 'accepted', 'reverted', 'stale'] as const
+export type DriftStatus = (typeof DRIFT_STATUSES)[number]
 
-export const IdParams = Type.Object({ id: Id })
+export const KindName = Type.Enum([...kindNames])
 
 /** A row of cloud_drift, with what is shown of its resource `r`. */
 export const Drift = noun(
@@ -52,18 +53,7 @@ export const AcceptedDrift = extended('AcceptedDrift', Drift, {
   spec_version: Type.Integer({ description: 'Of the desired state, with the live value in it.' }),
 })
 
-export const DriftQuery = Query({
-  ...PageQuery,
-  status: Type.Optional(Type.Enum([...DRIFT_STATUSES], { description: 'Default: `open`.' })),
-  kind: Type.Optional(KindName),
-  resource_id: Type.Optional(Id),
-  ignored: Type.Boolean({
-    default: false,
-    description: 'Mismatches that a rule covers, instead of drift; not together with `status`.',
-  }),
-})
-
-const Spec = Type.Unsafe<Record<string, unknown>>({
+export const Spec = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   maxProperties: MOST_FIELDS,
   propertyNames: { minLength: 1, maxLength: LONGEST_FIELD },
@@ -71,20 +61,17 @@ const Spec = Type.Unsafe<Record<string, unknown>>({
   description: 'Field → desired value.',
 })
 
-export const DesiredStateBody = Body({ spec: Spec })
-
 export const DesiredState = noun('DesiredState', {
   spec: Spec,
   spec_version: Type.Integer({ description: 'Goes up with every change of the spec.' }),
   saga_id: Nullable(Id),
 })
 
-const FieldPattern = Type.String({
+export const FieldPattern = Type.String({
   minLength: 1,
   maxLength: LONGEST_FIELD,
   description: 'A field’s name; `*` stands for any run of characters.',
 })
-const Reason = Type.String({ minLength: 1, maxLength: 1000 })
 
 export const IgnoreRule = noun('IgnoreRule', {
   id: Id,
@@ -97,10 +84,23 @@ export const IgnoreRule = noun('IgnoreRule', {
   created_at: Time,
 })
 
-export const CreateIgnoreRuleBody = Body({
-  kind: Type.Optional(Nullable(KindName)),
-  resource_id: Type.Optional(Nullable(Id)),
-  field: FieldPattern,
-  reason: Reason,
-  expires_at: Type.Optional(Nullable(Time)),
-})
+export type DriftIgnoreRuleRow = Row<'drift_ignore_rules'>
+
+/**
+ * `tenant_id` is the resource's tenant when the desired state was written: with another tenant it is compared with nothing.
+ * `attributes`, `singles` and `tags` are parts of the spec that the database computes for the sweep.
+ */
+export type CloudProvisionedRow = Row<'cloud_provisioned'>
+
+type Computed<T> = ColumnType<T, never, never>
+
+declare module '../../kernel/db/tables.ts' {
+  interface ColumnTypes {
+    cloud_provisioned: {
+      spec: Record<string, unknown>
+      attributes: Computed<Record<string, unknown>>
+      singles: Computed<Record<string, unknown> | null>
+    }
+    cloud_drift: { status: DriftStatus }
+  }
+}

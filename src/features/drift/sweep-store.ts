@@ -1,10 +1,10 @@
-// SQL of the sweep. Whole tables are checked by the database; what may differ comes out in windows and batches, so that
-// memory does not grow with the number of resources.
+// SQL of the sweep. The database checks whole tables; what may differ is read in windows and batches, so that memory does
+// not grow with the number of resources.
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { DriftSeen } from '../inventory/index.ts'
-import { isComparable, liveValue } from './live-value.ts'
-import { publishDrift } from './repository.ts'
+import { isComparable, liveValue } from './spec.ts'
+import { publishDrift } from './store.ts'
 
 const ROWS_A_WINDOW = 50_000
 
@@ -24,11 +24,11 @@ export async function windowFrom(executor: Executor, from: string): Promise<Wind
 
 export interface Suspect {
   resource_id: string
-  /** It has open or ignored drift, which has to be bumped or closed. */
-  standing: boolean
+  /** It has open or ignored drift, which has to be updated or closed. */
+  on_record: boolean
 }
 
-/** What was desired in other hands rests until it is said again, or the resource comes back. */
+/** What was desired while another tenant had the resource does not count until it is set again, or the resource comes back. */
 const IN_FORCE = sql`p.tenant_id is not distinct from r.tenant_id`
 
 /**
@@ -42,8 +42,8 @@ export async function suspectsOf(tx: Executor, { from, to }: Window): Promise<Su
   const inWindow = (column: string) =>
     sql`${sql.raw(column)} >= ${from} and (${to}::uuid is null or ${sql.raw(column)} < ${to}::uuid)`
   const { rows } = await sql<Suspect>`
-    select resource_id, bool_or(standing) as standing from (
-      select p.resource_id, false as standing
+    select resource_id, bool_or(on_record) as on_record from (
+      select p.resource_id, false as on_record
       from cloud_provisioned p join cloud_resources r on r.id = p.resource_id
       cross join lateral jsonb_each(case
         when r.deleted_at is not null then '{"deleted_at": true}'
@@ -65,10 +65,10 @@ export async function suspectsOf(tx: Executor, { from, to }: Window): Promise<Su
   return rows
 }
 
-/** A field whose live value is not to the letter what is desired. The values are JSON texts, so that no digit is lost. */
+/** A field whose live value is not exactly the desired one. The values are JSON texts, so that no digit is lost. */
 export interface Difference extends DriftSeen {
   kind: string
-  /** Not a field: the resource itself is gone, and its fields with it. */
+  /** Not a field differs: the resource itself is gone. */
   gone: boolean
 }
 
@@ -89,16 +89,9 @@ export async function differencesOf(executor: Executor, resourceIds: string[]): 
   return rows
 }
 
-/** Keeps what is desired of these resources, and their drift, from changing until the transaction ends. */
-export async function lockDesiredStates(tx: Executor, resourceIds: string[]): Promise<void> {
-  await sql`
-    select 1 from cloud_provisioned where resource_id = any(${resourceIds}::uuid[])
-    order by resource_id for no key update`.execute(tx)
-}
-
 export interface Recorded {
-  /** What has to be told: newly open, or open with another live value. */
-  told: DriftSeen[]
+  /** What needs an event: newly open, or open with another live value. */
+  reported: DriftSeen[]
   open: number
   ignored: number
   stale: number
@@ -106,12 +99,12 @@ export interface Recorded {
   published: string[]
 }
 
-// The pattern of a rule as LIKE writes it.
+// The pattern of a rule in the syntax of LIKE.
 const PATTERN = `replace(replace(replace(replace(r.field, '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*', '%')`
 
 /**
- * What was found of these resources, and nothing else, is open or ignored afterwards. Their desired states are locked.
- * Most open drift was open an hour ago: it is updated as a set, for a conflict a row costs thrice as much.
+ * Afterwards exactly what was found of these resources is open or ignored. The caller has locked their desired states.
+ * Most open drift was open an hour ago: it is updated as a set, because a conflict for each row costs three times as much.
  */
 export async function recordMismatches(
   tx: Executor,
@@ -148,7 +141,7 @@ export async function recordMismatches(
     ), still_open as (
       update cloud_drift d set desired = c.desired, actual = c.actual, last_detected_at = ${at}
       from current c where d.id = c.id
-    ), mended as (
+    ), closed as (
       update cloud_drift d set status = 'stale', resolved_at = ${at}, resolved_by = ${actor}
       where d.resource_id = any(${resourceIds}::uuid[]) and d.status = 'open' and not exists (
         select from seen s where s.rule_id is null and s.resource_id = d.resource_id and s.field = d.field)
@@ -168,10 +161,10 @@ export async function recordMismatches(
     select
       (select coalesce(json_agg(json_build_object('resource_id', resource_id, 'tenant_id', tenant_id, 'field', field,
           'desired', desired::text, 'actual', actual::text) order by resource_id, field), '[]')
-        from current where before is distinct from actual) as told,
+        from current where before is distinct from actual) as reported,
       (select count(*) from current)::int as open, (select count(*) from ignored)::int as ignored,
-      (select count(*) from mended)::int as stale,
-      array(select id from opened where is_new union all select id from mended) as published`.execute(tx)
+      (select count(*) from closed)::int as stale,
+      array(select id from opened where is_new union all select id from closed) as published`.execute(tx)
   await publishDrift(tx, rows[0]!.published)
   return rows[0]!
 }
