@@ -108,6 +108,7 @@ test('resources are written in one file alone, and their events there and by the
     'src/features/inventory/record-drift-events.ts',
     'src/features/inventory/write-resources.ts',
   ])
+  assert.deepEqual(filesWith(writes('resource_versions')), ['src/features/inventory/write-resources.ts'])
 })
 
 test('nothing emits tagged and nothing reaches reverted: both are only defined', () => {

@@ -108,6 +108,21 @@ export function livingOfDeployment(
     .execute()
 }
 
+export interface LivingCount {
+  deployment_id: string
+  kind: string
+  living: number
+}
+
+/** How many of each kind these deployments have now. */
+export async function countLiving(executor: Executor, deploymentIds: string[]): Promise<LivingCount[]> {
+  const { rows } = await sql<LivingCount>`
+    select deployment_id, kind, count(*)::int as living from cloud_resources
+    where deployment_id = any(${deploymentIds}::uuid[]) and deleted_at is null
+    group by deployment_id, kind`.execute(executor)
+  return rows
+}
+
 /**
  * Living resources that carry the deployment's tag and are not the deployment's: another tenant's, or tied to two at once.
  * A droplet that is in no project counts too; of kinds that no project holds nobody can say whose they are.

@@ -79,6 +79,27 @@ export interface CloudResourceEventRow {
   created_at: string
 }
 
+/** How a resource was from one event to the next. */
+export interface ResourceVersionRow
+  extends Pick<
+    CloudResourceRow,
+    | 'kind'
+    | 'name'
+    | 'region'
+    | 'status'
+    | 'tenant_id'
+    | 'project_id'
+    | 'deployment_id'
+    | 'tags'
+    | 'attrs'
+    | 'deleted_at'
+  > {
+  resource_id: string
+  event_id: string
+  valid_from: string
+  valid_to: string | null
+}
+
 export type Changes = Record<string, { before: unknown; after: unknown }>
 
 export interface SyncRunRow {
@@ -115,6 +136,7 @@ declare module '../../kernel/db/tables.ts' {
     cloud_project_members: CloudProjectMemberRow
     cloud_resources: ReadOnly<CloudResourceRow>
     cloud_resource_events: ReadOnly<CloudResourceEventRow>
+    resource_versions: ReadOnly<ResourceVersionRow>
     sync_runs: SyncRunRow
     sync_freshness: { kind: string; complete_at: string; run_id: string }
   }

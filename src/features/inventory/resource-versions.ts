@@ -1,10 +1,28 @@
-// Which resource bore a name in some time past, and whose it was then: for what is told of resources by name, such as the
-// lines of an invoice. Of two that both lived then neither is meant: better none than a guess.
+// Reads of the resources' history (table resource_versions, written by write-resources.ts): how each was, and from when to
+// when. What is asked about the past is a query over ranges of time.
 import { type RawBuilder, sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { PROVIDER } from './tables.ts'
 
-type Owner = 'deployment_id' | 'tenant_id'
+/**
+ * A relation of resource_id, kind, deployment_id, from_at, to_at and resources: each stretch inside the span in which a
+ * resource lived for one deployment. Most live throughout: those are one row for each kind and deployment, without an id,
+ * and `resources` says how many they are.
+ */
+export const livedWithin = (from: string, to: string): RawBuilder<unknown> => {
+  const [start, end] = [sql`${from}::timestamptz`, sql`${to}::timestamptz`]
+  const throughout = sql`valid_from <= ${start} and (valid_to is null or valid_to >= ${end})`
+  const lived = sql`
+    from resource_versions
+    where deployment_id is not null and deleted_at is null and valid_from < ${end} and (valid_to is null or valid_to > ${start})`
+  return sql`(
+    select null::uuid as resource_id, kind, deployment_id, ${start} as from_at, ${end} as to_at, count(*) as resources
+    ${lived} and ${throughout} group by kind, deployment_id
+    union all
+    select resource_id, kind, deployment_id, greatest(valid_from, ${start}), least(valid_to, ${end}), 1
+    ${lived} and not (${throughout}) and valid_from is distinct from valid_to
+  )`
+}
 
 const sameName = (resource: 'r' | 'o') => {
   const of = (column: string) => sql.id(resource, column)
@@ -26,43 +44,32 @@ const nearness = (resource: 'r' | 'o') => {
     when ${of('deleted_at')} >= l.from_at then 2 end)`
 }
 
-/** Events that changed whose the resource is, after the time asked about. Drift only tells what somebody wished it were. */
-const laterChanges = sql`
-  from cloud_resource_events e
-  where e.resource_id = r.id and e.created_at > l.until_at and e.kind <> 'drift_detected'
-    and e.changes ?| array['deployment_id', 'tenant_id']`
+const firstOf = (owner: 'tenant_id' | 'deployment_id') => sql`
+  (select ${sql.id(owner)} from resource_versions f where f.resource_id = r.id and ${sql.id(owner)} is not null
+    order by valid_from, valid_to limit 1)`
 
 /**
- * What the owner was before it first changed afterwards; what it is, if it did not change. Of a time before the resource
- * was first seen nothing is known: then it is the owner it was given first.
+ * Whose the resources were at `l.until_at`. Of a time before a resource was first seen nothing is known: then its owners
+ * are those it was given first; if they do not go together, it was for no deployment.
  */
-const ownerThen = (owner: Owner) => {
-  const [change, name] = [sql.lit(owner), sql.id(owner)]
-  const before = sql`e.changes -> ${change} ->> 'before'`
-  return sql`case when r.moved then coalesce((
-    select jsonb_build_object('then', case when r.first_seen_at > l.until_at
-      then coalesce(${before}, e.changes -> ${change} ->> 'after') else ${before} end)
-    ${laterChanges} and e.changes ? ${change} order by e.created_at, e.id limit 1
-  ), jsonb_build_object('then', r.${name})) ->> 'then' else r.${name}::text end`
-}
-
-/** The first tenant and the first deployment of a resource may not go together: then it was for no deployment. */
 const withOwners = (found: RawBuilder<unknown>) => sql`
   select o.resource_id, o.tenant_id, case when o.known or exists (
     select from cloud_deployments d where d.id = o.deployment_id and d.tenant_id = o.tenant_id) then o.deployment_id end as deployment_id
   from (
-    select r.id as resource_id, (${ownerThen('deployment_id')})::uuid as deployment_id,
-      ${ownerThen('tenant_id')} as tenant_id, r.first_seen_at <= l.until_at as known
-    from (
-      select r.id, r.deployment_id, r.tenant_id, r.first_seen_at, exists (select ${laterChanges}) as moved
-      from cloud_resources r where ${found} offset 0
-    ) r
+    select r.id as resource_id, v.resource_id is not null as known,
+      case when v.resource_id is not null then v.deployment_id else ${firstOf('deployment_id')} end as deployment_id,
+      case when v.resource_id is not null then v.tenant_id else ${firstOf('tenant_id')} end as tenant_id
+    from (select r.id from cloud_resources r where ${found} offset 0) r
+    left join lateral (
+      select resource_id, tenant_id, deployment_id from resource_versions v
+      where v.resource_id = r.id and v.valid_from <= l.until_at and (v.valid_to is null or v.valid_to > l.until_at) offset 0
+    ) v on true
   ) o`
 
 /**
  * To be joined to a relation `l` with the columns kind, name, from_at and until_at: adds m.resource_id, m.deployment_id
  * and m.tenant_id, all null where no resource is meant. One is meant if no other of its name is as near; one that was not
- * known yet (3), only if no other ever had the name.
+ * known yet (3), only if no other ever had the name. Of two that both lived then neither is meant: better none than a guess.
  *
  * The fences (`offset 0`) make the planner look each name up. It cannot know how many it is handed, and would otherwise
  * read all resources for every batch of them.
