@@ -36,7 +36,10 @@ declare
   ended timestamptz;
 begin
   select r.tenant_id into new.tenant_id from public.cloud_resources r where r.id = new.resource_id;
-  if tg_table_name = 'cloud_resource_events' and new.kind <> 'drift_detected' then
+  if tg_table_name <> 'cloud_resource_events' then
+    return new;
+  end if;
+  if new.kind <> 'drift_detected' then
     update public.resource_versions set valid_to = greatest(valid_from, new.created_at)
     where resource_id = new.resource_id and valid_to is null returning valid_to into ended;
     insert into public.resource_versions (resource_id, event_id, valid_from, kind, name, region, status, tenant_id, project_id,

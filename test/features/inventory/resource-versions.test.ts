@@ -237,7 +237,10 @@ test('what the release before writes beside this one gets its versions too', asy
   await sql`
     insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
     select uuid_v7(), id, 'drift_detected', '{}', 'old', ${later} from cloud_resources`.execute(db)
-  assert.equal((await versionsOf(bundle)).length, told.length, 'drift changes no resource')
+  await sql`
+    insert into cloud_provisioned (resource_id, spec, created_at, updated_at)
+    select id, '{}', ${later}, ${later} from cloud_resources`.execute(db)
+  assert.equal((await versionsOf(bundle)).length, told.length, 'drift and desires change no resource')
 })
 
 test('a version stays as it is; its end alone is written, and once', async t => {
