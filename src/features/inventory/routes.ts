@@ -8,8 +8,8 @@ import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.
 import { Many, One, Query } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
 import { listResources } from './list-resources.ts'
-import { freshness, listEvents, type ResourceMembers, showResource } from './repository.ts'
 import { AsOf, IdParams, InventoryQuery, Resource, ResourceDetail, ResourceEvent } from './schemas.ts'
+import { freshness, listEvents, type ResourceMembers, showResource } from './store.ts'
 
 const config = { guard: 'caller' } as const
 const tags = ['Inventory']

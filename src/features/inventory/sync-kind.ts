@@ -14,16 +14,15 @@ import { reasonOf } from '../../kernel/db/sql-state.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { JobRun } from '../../kernel/queue/job.ts'
-import { mustHold } from './brake.ts'
-import { ensureInternalProject } from './ensure-internal-project.ts'
+import { ensureInternalProject } from './actions.ts'
 import type { InventoryKernel } from './inventory-kernel.ts'
-import { createRemarks } from './listing-remarks.ts'
-import { beginLook, type Look } from './look.ts'
-import { type SeenResource, seenResource } from './seen-resource.ts'
-import { isStorableId, UnstorableError } from './storable.ts'
+import { isStorableId, type SeenResource, seenResource, UnstorableError } from './seen-resource.ts'
+import { createRemarks, mustHold } from './sync-run.ts'
 import {
+  beginLook,
   countDoomed,
   finishRun,
+  type Look,
   lockRun,
   markFresh,
   noProgress,
@@ -31,7 +30,7 @@ import {
   type RunHandle,
   recordProgress,
   startRun,
-} from './sync-run-repository.ts'
+} from './sync-run-store.ts'
 import type { RunStatus } from './tables.ts'
 import { strikeUnseen, touchSetAside } from './write-resources.ts'
 import { writeStorable } from './write-seen.ts'

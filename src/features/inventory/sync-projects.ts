@@ -4,20 +4,19 @@ import { reasonOf } from '../../kernel/db/sql-state.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { JobRun } from '../../kernel/queue/job.ts'
-import { seenProject } from './ensure-internal-project.ts'
 import type { InventoryKernel } from './inventory-kernel.ts'
-import { createRemarks } from './listing-remarks.ts'
+import { type SeenProject, seenProject } from './project.ts'
 import {
   holdLists,
   type Member,
   replaceMembers,
-  type SeenProject,
   strikeUnseenProjects,
   upsertProjects,
-} from './project-repository.ts'
-import { isStorableId } from './storable.ts'
+} from './project-store.ts'
+import { isStorableId } from './seen-resource.ts'
 import { LostRunError } from './sync-kind.ts'
-import { finishRun, lockRun, markFresh, noProgress, startRun } from './sync-run-repository.ts'
+import { createRemarks } from './sync-run.ts'
+import { finishRun, lockRun, markFresh, noProgress, startRun } from './sync-run-store.ts'
 import { rehome } from './write-resources.ts'
 
 /** The name under which the ledger keeps the sweep of projects, beside those of the kinds. */

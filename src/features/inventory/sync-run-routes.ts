@@ -6,9 +6,9 @@ import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
 import { Many, NoBody, One } from '../../kernel/http/words.ts'
 import type { Kernel } from '../../kernel/kernel.ts'
-import { confirmHeldDeletions } from './confirm-held-deletions.ts'
+import { confirmHeldDeletions } from './actions.ts'
 import { IdParams, SyncRun, SyncRunsQuery } from './schemas.ts'
-import { findSyncRun, listSyncRuns } from './sync-run-repository.ts'
+import { findSyncRun, listSyncRuns } from './sync-run-store.ts'
 
 const config = { guard: 'operator' } as const
 const tags = ['Inventory']

@@ -4,9 +4,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Kind } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import type { Look } from './look.ts'
 import { type SeenResource, TIE } from './seen-resource.ts'
 import type { Insert, Update } from './sweep-plan.ts'
+import type { Look } from './sync-run-store.ts'
 import { PROVIDER } from './tables.ts'
 
 export interface Sighting extends Look {
@@ -277,3 +277,30 @@ const heldBy = (projectId: string) => sql`
   where m.project_id = ${projectId}
   union
   select id from cloud_resources where project_id = ${projectId}`
+
+/** A field that is not as desired. Both values are JSON texts. */
+export interface DriftSeen {
+  resource_id: string
+  /** Whose the resource was when it was seen. */
+  tenant_id: string | null
+  field: string
+  desired: string
+  actual: string
+}
+
+/** One `drift_detected` for each: before is what was desired, after what is. */
+export async function recordDriftEvents(
+  tx: Executor,
+  { at, actor }: { at: string; actor: string },
+  drift: DriftSeen[],
+): Promise<void> {
+  if (drift.length === 0) return
+  await sql`
+    insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
+    select uuid_v7(), resource_id, tenant_id, 'drift_detected',
+      jsonb_build_object(field, jsonb_build_object('before', desired::jsonb, 'after', actual::jsonb)), ${actor}, ${at}
+    from unnest(${drift.map(row => row.resource_id)}::uuid[], ${drift.map(row => row.tenant_id)}::text[],
+      ${drift.map(row => row.field)}::text[], ${drift.map(row => row.desired)}::text[],
+      ${drift.map(row => row.actual)}::text[]
+    ) as d (resource_id, tenant_id, field, desired, actual)`.execute(tx)
+}

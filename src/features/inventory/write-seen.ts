@@ -2,15 +2,22 @@
 // chokepoint (write-resources.ts). The projects' lists are locked first, then projects, then rows as their updates would
 // lock them: whoever only refers to a row (events, drift) is free to go on.
 import { sql } from 'kysely'
-import type { Kind } from '../../integrations/digitalocean/index.ts'
+import type { Kind, MappedItem } from '../../integrations/digitalocean/index.ts'
 import { isRefusedValue } from '../../kernel/db/sql-state.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import { keepLists } from './project-repository.ts'
-import type { SeenResource } from './seen-resource.ts'
+import { keepLists, placeInProject } from './project-store.ts'
+import { type SeenResource, seenResource } from './seen-resource.ts'
 import { claimOf, type KnownResource, type Place, planSweep, type Update } from './sweep-plan.ts'
 import { PROVIDER } from './tables.ts'
-import { insertSeen, type Sighting, touchSeen, touchUnchanged, updateSeen } from './write-resources.ts'
+import {
+  insertSeen,
+  rehome,
+  type Sighting,
+  touchSeen,
+  touchUnchanged,
+  updateSeen,
+} from './write-resources.ts'
 
 export interface Written {
   inserted: number
@@ -124,4 +131,27 @@ async function lockKnown(tx: Executor, kind: Kind, seen: SeenResource[]): Promis
     where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${seen.map(row => row.provider_id)}::text[])
     order by provider_id for no key update`.execute(tx)
   return rows
+}
+
+/**
+ * A resource that a saga has made enters the inventory as any sighting does, and at once with what the saga knows and no
+ * sweep could tell yet: its project, its tenant, its deployment. In the caller's transaction; the id of the row.
+ */
+export async function recordMadeResource(
+  tx: Executor,
+  sighting: Sighting,
+  item: MappedItem,
+  { projectId, deploymentId }: { projectId: string; deploymentId: string },
+): Promise<string> {
+  const { kind, at, actor } = sighting
+  await keepLists(tx)
+  await placeInProject(tx, projectId, { kind, provider_id: item.provider_id }, sighting)
+  // Without its fingerprint it is compared field by field: a token that cannot read tags would hide the tie.
+  await writeSeen(tx, sighting, { ...seenResource(item), deployment_id: deploymentId, fingerprint: '' })
+  // A sweep may have found it before: then it has a place already.
+  await rehome(tx, at, actor, projectId)
+  const { rows } = await sql<{ id: string }>`
+    select id from cloud_resources
+    where provider = ${PROVIDER} and kind = ${kind} and provider_id = ${item.provider_id}`.execute(tx)
+  return rows[0]!.id
 }

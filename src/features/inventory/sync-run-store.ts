@@ -1,8 +1,24 @@
 // SQL of the sweeps' ledger.
 import { sql } from 'kysely'
+import type { Clock } from '../../kernel/clock.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { PROVIDER, type RunStatus, type SyncRunRow } from './tables.ts'
 import { STRIKES_TO_DELETE } from './write-resources.ts'
+
+/**
+ * A look at the provider, begun: its place in the order of all looks, whichever node makes them. Times would not do: two
+ * nodes' clocks differ, and what one dates ahead would be newer than all that the other sees.
+ */
+export interface Look {
+  /** Counts up across nodes; taken before the provider is asked. */
+  look: number
+  at: string
+}
+
+export async function beginLook(executor: Executor, clock: Clock): Promise<Look> {
+  const { rows } = await sql<{ look: number }>`select ${NEXT_LOOK} as look`.execute(executor)
+  return { look: rows[0]!.look, at: clock.now().toISOString() }
+}
 
 /** A run as its worker holds it: the attempt keeps a worker thought dead from finishing another's. */
 export type RunHandle = Pick<SyncRunRow, 'id' | 'attempt' | 'kind' | 'started_at' | 'look'>

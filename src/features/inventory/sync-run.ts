@@ -1,4 +1,18 @@
-// What was wrong with items of a listing that is whole all the same, for its record: how many, and of the first few what.
+// A sync run: one sweep of one kind. When its deletions are held, and what its record says of odd items. Pure.
+
+/**
+ * When one sweep would delete a large part of a kind, the provider is more likely wrong than the resources gone: the
+ * deletions are held until an operator confirms them. Either limit is enough: a fifth of a large account, or most of a
+ * small one.
+ */
+const LIMITS = [
+  { fewest: 100, share: 0.2 },
+  { fewest: 25, share: 0.5 },
+]
+
+export function mustHold(doomed: number, living: number): boolean {
+  return LIMITS.some(({ fewest, share }) => doomed >= fewest && doomed > living * share)
+}
 
 const MOST_NAMED = 5
 const LONGEST_ID = 64

@@ -1,21 +1,13 @@
-// The first sync makes sure that the internal project exists: the provider's default project, the platform tenant's.
+// A project of the provider's, as it is mirrored. Pure.
 import type { RawItem } from '../../integrations/digitalocean/index.ts'
-import type { InventoryKernel } from './inventory-kernel.ts'
-import type { ListingRemarks } from './listing-remarks.ts'
-import { beginLook } from './look.ts'
-import { internalProjectExists, type SeenProject, upsertProjects } from './project-repository.ts'
-import { fitText, isStorableId } from './storable.ts'
+import { fitText, isStorableId } from './seen-resource.ts'
+import type { ListingRemarks } from './sync-run.ts'
 
-export async function ensureInternalProject({
-  db,
-  providers,
-  clock,
-  platformTenantId,
-}: InventoryKernel): Promise<void> {
-  if (await internalProjectExists(db)) return
-  const look = await beginLook(db, clock)
-  const project = seenProject(await providers.for('cloud_sync_full').getDefaultProject())
-  if (project) await upsertProjects(db, [{ ...project, is_default: true }], look, platformTenantId)
+export interface SeenProject {
+  provider_id: string
+  name: string
+  description: string | null
+  is_default: boolean
 }
 
 /** Null for what cannot be stored under its id. */

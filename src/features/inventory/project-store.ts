@@ -2,15 +2,9 @@
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
-import type { Look } from './look.ts'
+import type { SeenProject } from './project.ts'
+import type { Look } from './sync-run-store.ts'
 import { type CloudProjectRow, PROVIDER, type Purpose } from './tables.ts'
-
-export interface SeenProject {
-  provider_id: string
-  name: string
-  description: string | null
-  is_default: boolean
-}
 
 /** Upserts by (provider, provider_id). A new default project is the internal one, the platform tenant's. */
 export async function upsertProjects(
