@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { withLongStatements } from '../src/kernel/db/statement-limit.ts'
+import { withLongStatements } from '../src/kernel/db/connection.ts'
 
 export interface WorkerProcess<Question, Answer> {
   ask(question: Question): Promise<Answer>

@@ -4,7 +4,7 @@
 // one.
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { chaosDatabase } from '../test/process/chaos/database/campaign.ts'
+import { chaosDatabase } from '../test/chaos/database/campaign.ts'
 
 const { values } = parseArgs({
   options: {

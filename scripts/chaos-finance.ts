@@ -5,9 +5,9 @@ import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { pino } from 'pino'
-import { systemClock } from '../src/kernel/clock.ts'
 import { migrate } from '../src/kernel/db/migrations.ts'
 import { openPostgres } from '../src/kernel/db/postgres.ts'
+import { systemClock } from '../src/kernel/time.ts'
 import { chaosFinance } from '../test/support/finance-chaos.ts'
 
 const { positionals } = parseArgs({ allowPositionals: true })

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { chaosSagas } from '../test/process/chaos/sagas.ts'
+import { chaosSagas } from '../test/chaos/sagas.ts'
 import { startPostgres } from './throwaway-postgres.ts'
 
 const { values } = parseArgs({

@@ -2,8 +2,8 @@
 // otherwise. In memory, or on the PostgreSQL of TEST_DATABASE_URL in a database of its own. Ends with 1 at the first
 // sweep that does not end as it must, and prints the shortest sequence that leads there.
 import { parseArgs } from 'node:util'
-import { systemClock } from '../src/kernel/clock.ts'
 import { migrate } from '../src/kernel/db/migrations.ts'
+import { systemClock } from '../src/kernel/time.ts'
 import { chaosSweeps } from '../test/features/inventory/chaos/run.ts'
 import { openEngine, wholeNumber } from './chaos-engine.ts'
 

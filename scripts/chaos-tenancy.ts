@@ -2,7 +2,7 @@
 // the PostgreSQL of TEST_DATABASE_URL in a database of its own, or in memory. Ends with 1 at the first answer that is not
 // the model's, and prints the shortest history that leads there.
 import { parseArgs } from 'node:util'
-import { compareHistories } from '../test/features/tenancy/run.ts'
+import { compareHistories } from '../test/chaos/tenancy/run.ts'
 import { openEngine, wholeNumber } from './chaos-engine.ts'
 
 const { positionals } = parseArgs({ allowPositionals: true })

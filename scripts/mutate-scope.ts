@@ -23,7 +23,7 @@ import { prepareDatabases } from '../test/support/prepare-databases.ts'
 import { type Mutant, mutantsOf, routeMutant } from './mutations/guards.ts'
 
 const root = join(import.meta.dirname, '..')
-const GUARDS = 'src/kernel/http/guards.ts'
+const GUARDS = 'src/kernel/http/auth.ts'
 const LONGEST_MS = 900_000
 const { values: options } = parseArgs({
   options: {
@@ -34,37 +34,33 @@ const { values: options } = parseArgs({
   },
 })
 
-/** Where a noun's guards are missed first, where the tests' files are not called as the noun is. */
+/** Where a noun's guards are missed first, beside its own tests. */
 const KIN: Record<string, string[]> = {
-  'api-keys': ['test/features/api-key-rules.test.ts', 'test/api/api-keys*.test.ts', 'test/api/users.test.ts'],
-  deployments: [
-    'test/api/{deployments,subscriptions,usage}.test.ts',
-    'test/api/{margins,provisioning}.test.ts',
-  ],
-  drift: ['test/api/changed-hands.test.ts'],
-  http: ['test/kernel/*.test.ts', 'test/api/{authentication,roles,users,deployments}.test.ts'],
-  inventory: [
-    'test/api/{inventory*,projects}.test.ts',
-    'test/api/{changed-hands,provisioning,billing}.test.ts',
-  ],
-  metering: ['test/api/{usage,margins}.test.ts', 'test/features/metering-rules.test.ts'],
-  users: ['test/features/user-rules.test.ts', 'test/api/{users,roles,operators,api-keys*}.test.ts'],
+  'api-keys': ['test/users/api.test.ts'],
+  deployments: ['test/{subscriptions,metering,provisioning}/*.test.ts'],
+  drift: ['test/tenancy/changed-hands.test.ts'],
+  http: ['test/{kernel,roles,users,deployments}/*.test.ts'],
+  inventory: ['test/tenancy/changed-hands.test.ts', 'test/{provisioning,billing}/api.test.ts'],
+  users: ['test/{roles,api-keys}/*.test.ts'],
 }
 /** Who may call which route. */
-const OPEN = ['test/api/open-to-tenants.test.ts']
-const ROUTES = ['test/api/{authentication,operators,roles}.test.ts', 'test/architecture/routes.test.ts']
+const OPEN = ['test/tenancy/open-to-tenants.test.ts']
+const ROUTES = [
+  'test/http/authentication.test.ts',
+  'test/roles/*.test.ts',
+  'test/architecture/routes.test.ts',
+]
+const APART = ['process', 'races', 'chaos', 'support', 'fixtures', 'integrations', 'sandbox']
 const REST = options.quick
   ? []
-  : ['test/{api,features,kernel}/**/*.test.ts', 'test/architecture/*.test.ts', 'test/jobs/*.test.ts']
+  : readdirSync(join(root, 'test'))
+      .filter(folder => !APART.includes(folder))
+      .map(folder => `test/${folder}/*.test.ts`)
 
 /** Batches of files, likely ones first; none twice. */
 function batchesFor({ file, is }: Mutant): string[][] {
   const noun = file.split('/')[2]!
-  const own = [
-    ...(KIN[noun] ?? []),
-    `test/api/${noun.replace(/s$/, '')}*.test.ts`,
-    `test/features/${noun.replace(/s$/, '')}*.test.ts`,
-  ]
+  const own = [`test/${noun}/*.test.ts`, ...(KIN[noun] ?? [])]
   const patterns = is.includes("'caller'")
     ? [OPEN, ROUTES, own, REST]
     : [...own.map(one => [one]), [...OPEN, ...ROUTES], REST]

@@ -1,91 +1,78 @@
 // Runs the tests: `npm test`, or `npm test -- FILE…` for some of them. Loading the service and an engine costs more than
-// most tests do, so files share a process; lanes of them run side by side. Tests of whole processes keep to
-// themselves.
+// most tests do, so files share a process, and a few such processes run side by side. Files are divided by how long each
+// took the last time. Tests of whole processes run one after the other, before the others of their lane.
 import { spawn } from 'node:child_process'
+import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { onPostgres } from '../test/support/engine.ts'
 import { prepareDatabases } from '../test/support/prepare-databases.ts'
+import { cache } from '../test/support/prepared.ts'
+import type { Ended } from './test-ended.ts'
 
-interface Step {
-  files: string[]
-  /** One process for all files, or one for each. */
-  shared: boolean
-  /** They need no database, and need not wait until there is one. */
-  bare?: boolean
-}
-
-/**
- * Tests of processes start one after the other, which takes long: those that the engine matters to run on it, and those
- * that it does not matter to run on PostgreSQL, where a start takes half the time.
- */
-const processes = process.env.TEST_DATABASE_URL
-  ? [
-      'audit-command',
-      'catalog-command',
-      'chaos-database',
-      'chaos-sagas',
-      'database-away',
-      'database-proxy',
-      'finance-push',
-      'half-open',
-      'many-nodes',
-      'previous-release',
-      'reference-page',
-      'sagas-command',
-      'stop',
-      'tasks-command',
-    ]
-  : ['command-line', 'first-start', 'lock']
-const processFiles = processes.map(name => `test/process/${name}.test.ts`)
-
-// Apart from the others of their folders only so that the lanes are done at about the same time. On PostgreSQL there are many
-// more tests of processes, and the races run there alone.
-const others: Step = {
-  shared: true,
-  files: ['test/api/{bad-input,billing*}.test.ts', 'test/jobs/{queue,sagas,saga-rescue}.test.ts'],
-}
-const races: Step = { shared: true, files: ['test/races/*.test.ts'] }
-const onPostgres = process.env.TEST_DATABASE_URL !== undefined
-
-const lanes: Step[][] = [
-  [{ shared: true, files: ['test/api/!(bad-input|billing*).test.ts'] }, ...(onPostgres ? [others] : [])],
-  [{ shared: true, files: ['test/jobs/!(queue|sagas|saga-rescue).test.ts'] }, ...(onPostgres ? [races] : [])],
-  [{ shared: false, files: processFiles }, ...(onPostgres ? [] : [others])],
-  [
-    { shared: true, bare: true, files: ['test/{integrations,sandbox}/**/*.test.ts'] },
-    // These wait more than they work.
-    { shared: false, files: ['test/scenarios/*.test.ts'] },
-    {
-      shared: true,
-      files: ['test/{architecture,features,kernel}/**/*.test.ts', ...(onPostgres ? [] : races.files)],
-    },
-  ],
-]
+/** More than the cores of a small machine: tests also wait. */
+const LANES = 4
+/** A guess for files that have not run here yet. */
+const MS_PER_BYTE = 0.2
+const durationsFile = join(cache, `durations-${onPostgres ? 'postgres' : 'embedded'}.json`)
+const reports = mkdtempSync(join(tmpdir(), 'cloudops-tests-'))
 
 const chosen = process.argv.slice(2)
-const plan = chosen.length > 0 ? [[{ shared: true, files: chosen }]] : lanes
-// Once for all lanes: each would otherwise begin with the same work.
-const prepared = prepareDatabases()
-const results = await Promise.all(plan.map((lane, index) => runLane(lane, index === 0)))
-process.exitCode = results.every(Boolean) ? 0 : 1
+await prepareDatabases()
+const lanes = chosen.length > 0 ? [[chosen]] : divide()
+const passed = await Promise.all(lanes.map(runLane))
+process.exitCode = passed.every(Boolean) ? 0 : 1
+summarize()
+rmSync(reports, { recursive: true })
 
-/** The first lane is shown as it goes, the others when they are done, so that their lines do not mix. */
-async function runLane(lane: Step[], live: boolean): Promise<boolean> {
-  let passed = true
-  for (const step of lane) {
-    if (!step.bare) await prepared
-    const { code, output } = await run(step, live)
-    if (!live) process.stdout.write(output)
-    passed &&= code === 0
+/** The longest files first, each to the lane with the least to do. */
+function divide(): string[][][] {
+  const known = readDurations()
+  const msOf = (file: string) => known[file] ?? statSync(file).size * MS_PER_BYTE
+  const all = globSync('test/**/*.test.ts').sort((a, b) => msOf(b) - msOf(a))
+  const isProcess = (file: string) => file.startsWith('test/process/')
+  const processes = all.filter(isProcess)
+  const loads = Array.from({ length: LANES }, () => ({ files: [] as string[], ms: 0 }))
+  for (const file of processes) loads[0]!.ms += msOf(file)
+  for (const file of all.filter(name => !isProcess(name))) {
+    const least = loads.reduce((a, b) => (b.ms < a.ms ? b : a))
+    least.files.push(file)
+    least.ms += msOf(file)
   }
-  return passed
+  const [first, ...others] = loads.map(({ files }) => files)
+  return [[processes, first!], ...others.map(files => [files])]
 }
 
-function run({ files, shared }: Step, live: boolean): Promise<{ code: number | null; output: string }> {
-  const isolation = shared ? ['--test-isolation=none'] : ['--test-concurrency=1']
-  // Tests make much garbage that dies young; with a larger nursery the collector costs a fifth of what it does otherwise.
-  // The embedded engine is compiled once and quickly: making it fast takes longer than a lane gains by it.
-  // A test that waits for ever would otherwise take the whole run with it, and nobody would learn its name.
-  const limit = '--test-timeout=300000'
-  const args = [limit, '--max-semi-space-size=64', '--liftoff-only', '--test', ...isolation, ...files]
+/** The first lane is shown as it goes, the others when they are done, so that their lines do not mix. */
+async function runLane(steps: string[][], lane: number): Promise<boolean> {
+  let ok = true
+  for (const [index, files] of steps.entries()) {
+    if (files.length === 0) continue
+    const { code, output } = await run(files, lane === 0, join(reports, `${lane}-${index}`))
+    process.stdout.write(output)
+    ok &&= code === 0
+  }
+  return ok
+}
+
+function run(
+  files: string[],
+  live: boolean,
+  report: string,
+): Promise<{ code: number | null; output: string }> {
+  const args = [
+    '--test',
+    '--test-isolation=none',
+    // A test that waits for ever would otherwise take the whole run with it, and nobody would learn its name.
+    '--test-timeout=300000',
+    // Tests make much garbage that dies young; with a larger nursery the collector costs a fifth of what it does otherwise.
+    '--max-semi-space-size=64',
+    // The embedded engine is compiled once and quickly: making it fast takes longer than a lane gains by it.
+    '--liftoff-only',
+    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+    ...['--test-reporter=./scripts/test-ended.ts', `--test-reporter-destination=${report}`],
+    ...files,
+  ]
   const child = spawn(process.execPath, args, {
     env: { ...process.env, NODE_COMPILE_CACHE: 'node_modules/.cache/node-compile-cache' },
     stdio: ['ignore', live ? 'inherit' : 'pipe', live ? 'inherit' : 'pipe'],
@@ -96,4 +83,28 @@ function run({ files, shared }: Step, live: boolean): Promise<{ code: number | n
   return new Promise(resolve =>
     child.on('close', code => resolve({ code, output: Buffer.concat(chunks).toString() })),
   )
+}
+
+/** Of all lanes together, whose own summaries are far apart; and how long each file took, for the next time. */
+function summarize(): void {
+  const lines = globSync(join(reports, '*')).flatMap(report =>
+    readFileSync(report, 'utf8').trim().split('\n'),
+  )
+  const ended = lines.filter(line => line !== '').map(line => JSON.parse(line) as Ended)
+  const of = (outcome: Ended['outcome']) => ended.filter(test => test.outcome === outcome)
+  const failed = of('failed').map(({ name, file }) => `failed: ${relative('.', file)} › ${name}\n`)
+  const counts = `${of('passed').length} passed, ${failed.length} failed, ${of('skipped').length} skipped`
+  process.stdout.write(`${failed.join('')}${counts}\n`)
+  const durations: Record<string, number> = {}
+  for (const { file, ms } of ended)
+    durations[relative('.', file)] = (durations[relative('.', file)] ?? 0) + Math.round(ms)
+  writeFileSync(durationsFile, JSON.stringify({ ...readDurations(), ...durations }, null, 1))
+}
+
+function readDurations(): Record<string, number> {
+  try {
+    return JSON.parse(readFileSync(durationsFile, 'utf8'))
+  } catch {
+    return {}
+  }
 }

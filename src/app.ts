@@ -20,30 +20,24 @@ import { permissionsOf, roleRoutes } from './features/roles/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
 import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { secretRoutes } from './features/secrets/index.ts'
-import { createSessions, sessionRoutes, sessionSealOf } from './features/session/index.ts'
+import { createSessions, sessionEncryptionOf, sessionRoutes } from './features/session/index.ts'
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
 import { callerAccess, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
 import { createIssuerKeys, fetchKeySet } from './integrations/issuer/index.ts'
 import { notFound } from './kernel/errors.ts'
 import { installActing } from './kernel/http/act-as-caller.ts'
-import type { Door } from './kernel/http/authenticate.ts'
-import { installBodyLimits, SMALLEST_LIMIT } from './kernel/http/body-limit.ts'
-import { buildSerializer } from './kernel/http/compiled-once.ts'
-import { answerSeal } from './kernel/http/encrypted-answers.ts'
-import { fairShare, installFairShare } from './kernel/http/fair-share.ts'
-import { installGuards } from './kernel/http/guards.ts'
+import type { Authenticator } from './kernel/http/auth.ts'
+import { installGuards, originRule, sessionCookieName, sessionKeys } from './kernel/http/auth.ts'
 import { installIdempotency } from './kernel/http/idempotency.ts'
+import { bodyReader, installBodyLimits, SMALLEST_LIMIT } from './kernel/http/json.ts'
 import { installOpenapi } from './kernel/http/openapi.ts'
-import { originRule } from './kernel/http/origins.ts'
-import { answer } from './kernel/http/problems.ts'
-import { rateLimits } from './kernel/http/rate-limits.ts'
+import { sendClientError, sendProblem } from './kernel/http/problems.ts'
+import { fairShare, installFairShare, rateLimits } from './kernel/http/rate-limits.ts'
 import { installRequestLog } from './kernel/http/request-log.ts'
-import { type Headers, installSecurityHeaders } from './kernel/http/security-headers.ts'
-import { sessionCookieName, sessionKeys } from './kernel/http/session-cookie.ts'
-import { bodyReader } from './kernel/http/strict-json.ts'
-import { answerUnreadable } from './kernel/http/unreadable.ts'
-import { validatorCompiler } from './kernel/http/validation.ts'
+import { installSecurityHeaders } from './kernel/http/security-headers.ts'
+import { responseEncryption } from './kernel/http/stored-response.ts'
+import { buildSerializer, validatorCompiler } from './kernel/http/validation.ts'
 import { type IssuerKeys, tokenVerifier } from './kernel/http/verify-token.ts'
 import { newId } from './kernel/ids.ts'
 
@@ -68,8 +62,8 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const access = callerAccess(ctx)
   const issuerKeys = issuerKeysOf(ctx)
   const verifyToken = tokenVerifierOf(ctx, issuerKeys)
-  const sessions = createSessions(ctx, sessionSealOf(config.SECRET_KEY), verifyToken)
-  const door: Door = {
+  const sessions = createSessions(ctx, sessionEncryptionOf(config.SECRET_KEY), verifyToken)
+  const authenticator: Authenticator = {
     verifyToken,
     verifyApiKey: apiKeys.verify,
     sessionCookie: sessionCookieName(production),
@@ -77,43 +71,38 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     accessOf: access.of,
     originAllowed: originRule(config.DEV_ORIGIN, config.ALLOWED_ORIGIN_DOMAIN),
   }
-  const limits = rateLimits(door, {
+  const limits = rateLimits(authenticator, {
     perCaller: config.RATE_LIMIT_PER_MINUTE,
     failuresPerAddress: config.AUTH_FAILURES_PER_MINUTE ?? Math.ceil(config.RATE_LIMIT_PER_MINUTE / 10),
     clock: ctx.clock,
   })
-  let everyAnswer: Headers = {}
 
-  const app = fastify({
+  const app: FastifyInstance = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: SMALLEST_LIMIT,
     requestTimeout: SLOWEST_REQUEST_MS,
     connectionTimeout: 0,
     keepAliveTimeout: 72_000,
-    // A stopping process still answers what reaches it; it says `Connection: close` with every answer.
+    // A stopping process still answers, with `Connection: close`.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     trustProxy: trustedProxies(config.TRUST_PROXY),
     requestIdHeader: false,
-    // Always our own: two requests must not be found under one id. The caller's own is kept beside it.
-    // In the order of time, for the audit log's index on it.
+    // Never the caller's own, which may repeat (the log has it beside ours). Ordered by time, for the audit log's index.
     genReqId: newId,
     schemaController: { compilersFactory: { buildSerializer } },
     routerOptions: { maxParamLength: 1024 },
-    frameworkErrors: (error, request, reply) => {
-      // An address that cannot be read is an unknown path: strangers are not told even that.
-      reply.headers({ ...everyAnswer, 'x-request-id': request.id })
-      limits.admit(request, reply).then(
-        () => answer(error, request, reply),
-        refused => answer(refused, request, reply),
-      )
+    // A URL that the router cannot read is routed again as an unknown path, and so passes all hooks: 401 before 404.
+    frameworkErrors: (_error, { raw }, reply) => {
+      raw.url = '/unreadable'
+      app.routing(raw, reply.raw)
     },
-    clientErrorHandler: answerUnreadable,
+    clientErrorHandler: sendClientError,
   })
 
-  // First of all: routes that plugins add keep the error handler that stands when they are added.
-  app.setErrorHandler(answer)
+  // Before any plugin: a route keeps the error handler that is set when it is added.
+  app.setErrorHandler(sendProblem)
   app.setValidatorCompiler(validatorCompiler)
   app.removeAllContentTypeParsers()
   const readBody = bodyReader()
@@ -122,26 +111,26 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   )
 
   await app.register(cookie, { secret: sessionKeys(config.SECRET_KEY, config.SESSION_SIGNING_SALT) })
-  everyAnswer = await installSecurityHeaders(app, production)
+  await installSecurityHeaders(app, production)
   installRequestLog(app, ctx.metrics)
   await app.register(cors, {
-    origin: (origin, done) => done(null, door.originAllowed(origin)),
+    origin: (origin, done) => done(null, authenticator.originAllowed(origin)),
     credentials: true,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    // Off, because it would answer an odd OPTIONS request with plain text instead of a problem.
+    // Otherwise an odd OPTIONS request gets plain text instead of a problem.
     strictPreflight: false,
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: 600,
   })
   installBodyLimits(app)
-  installGuards(app, door, limits)
+  installGuards(app, authenticator, limits)
   installActing(app)
   installFairShare(
     app,
     fairShare({ atOnce: requestsAtOnce(config), mostWaiting: MOST_WAITING, waitMs: LONGEST_WAIT_MS }),
   )
-  app.setNotFoundHandler((request, reply) => answer(notFound(), request, reply))
-  installIdempotency(app, { db: ctx.db, seal: answerSeal(config.SECRET_KEY) })
+  app.setNotFoundHandler((request, reply) => sendProblem(notFound(), request, reply))
+  installIdempotency(app, { db: ctx.db, encryption: responseEncryption(config.SECRET_KEY) })
   await installOpenapi(app, ctx.version)
 
   const routes = [
@@ -168,7 +157,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     userRoutes(ctx, access.forget),
     invitationRoutes(ctx, access.forget),
   ]
-  // Added to the app itself instead of registered: none needs a scope of its own, and thirty scopes slow every start.
+  // Called, not registered: none needs a scope of its own, and thirty scopes slow every start.
   const typed = app.withTypeProvider<TypeBoxTypeProvider>()
   for (const add of routes) await add(typed, {})
   app.addHook('onClose', apiKeys.settled)
@@ -189,7 +178,7 @@ function issuerKeysOf({ config, clock, log, metrics }: Context) {
 const tokenVerifierOf = (
   { config, clock }: Context,
   issuerKeys: IssuerKeys | undefined,
-): Door['verifyToken'] =>
+): Authenticator['verifyToken'] =>
   tokenVerifier({
     secrets: config.JWT_SECRET,
     issuer: config.JWT_ISSUER,
@@ -200,7 +189,7 @@ const tokenVerifierOf = (
     clock,
   })
 
-/** A share that leaves the others some of the connections, however slow its questions are. */
+/** Less than the pool, so that one tenant's slow queries leave connections to the others. */
 const requestsAtOnce = ({ REQUESTS_AT_ONCE, DATABASE_POOL_SIZE }: Context['config']): number =>
   REQUESTS_AT_ONCE ?? Math.max(1, Math.floor(DATABASE_POOL_SIZE * 0.7))
 

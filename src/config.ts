@@ -4,9 +4,9 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import * as check from './kernel/config-checks.ts'
-import { developmentSecrets } from './kernel/development-secrets.ts'
-import { likelyName } from './kernel/misspelt.ts'
-import { productionProblems } from './kernel/production-checks.ts'
+import { productionProblems } from './kernel/config-checks.ts'
+import { likelyName } from './kernel/config-names.ts'
+import { developmentSecrets } from './kernel/config-secrets.ts'
 
 interface Variable<T> {
   check: check.Check<NonNullable<T>>
@@ -227,7 +227,7 @@ export function readConfig(environment: Environment, dotEnv: Environment = {}): 
     try {
       values[name] = definition.check(definition.secret ? raw : check.plain(raw))
     } catch (error) {
-      if (!(error instanceof check.Mend)) throw error
+      if (!(error instanceof check.BadValue)) throw error
       problems.push(`${name} ${error.message}`)
     }
   }

@@ -1,41 +1,29 @@
 // The composition root: turns a configuration into the parts the service is made of, and takes them down again.
+
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
-import { type AuditKernel, auditKeys } from './features/audit-log/index.ts'
-import type { BillingKernel } from './features/billing/index.ts'
-import type { InventoryKernel } from './features/inventory/index.ts'
+import type { Deps } from './deps.ts'
+import { auditKeys } from './features/audit-log/index.ts'
 import type { SagaKind } from './features/sagas/index.ts'
-import {
-  createVault,
-  type SecretsKernel,
-  tokenSecret,
-  watchProviderTokens,
-} from './features/secrets/index.ts'
-import { storageSealOf } from './features/storage-backends/index.ts'
-import { type WebhookKernel, webhookSealOf } from './features/webhooks/index.ts'
+import { createVault, tokenSecret, watchProviderTokens } from './features/secrets/index.ts'
+import { storageEncryptionOf } from './features/storage-backends/index.ts'
+import { webhookEncryptionOf } from './features/webhooks/webhook-secret.ts'
 import { clockOf, createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
 import { createStorage, type Storage } from './integrations/storage/index.ts'
 import { createWebhookSender } from './integrations/webhooks/index.ts'
-import { type Clock, dateIdsBy, type Machine } from './kernel/clock.ts'
 import { startDatabaseClock } from './kernel/db/database-clock.ts'
 import type { Engine } from './kernel/db/engine.ts'
 import { migrate } from './kernel/db/migrations.ts'
 import { open, waitUntilReachable } from './kernel/db/open.ts'
-import type { Kernel } from './kernel/kernel.ts'
 import { createLog } from './kernel/log.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
+import { type Clock, dateIdsBy, type Machine } from './kernel/time.ts'
 import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
 
-export interface Context
-  extends Kernel,
-    InventoryKernel,
-    BillingKernel,
-    SecretsKernel,
-    WebhookKernel,
-    AuditKernel {
+export interface Context extends Deps, Deps, Deps, Deps, Deps, Deps {
   config: Config
   version: string
   sagaKinds: readonly SagaKind[]
@@ -99,10 +87,10 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       providerTokens,
       finance,
       webhookSender,
-      webhookSeal: webhookSealOf(config.SECRET_KEY),
+      webhookEncryption: webhookEncryptionOf(config.SECRET_KEY),
       storage,
       auditKeys: auditKeys(config.SECRET_KEY),
-      storageSeal: storageSealOf(config.SECRET_KEY),
+      storageEncryption: storageEncryptionOf(config.SECRET_KEY),
       platformTenantId: config.PLATFORM_TENANT_ID,
       engine,
       db: engine.db,

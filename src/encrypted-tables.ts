@@ -4,14 +4,14 @@ import { encryptedSecrets } from './features/secrets/index.ts'
 import { encryptedSessions } from './features/session/index.ts'
 import { encryptedBackends } from './features/storage-backends/index.ts'
 import { encryptedWebhooks } from './features/webhooks/index.ts'
-import { encryptedAnswers } from './kernel/http/encrypted-answers.ts'
-import type { EncryptedTable } from './kernel/reencrypt.ts'
-import type { SecretKeys } from './kernel/sealed.ts'
+import type { SecretKeys } from './kernel/crypto.ts'
+import type { EncryptedTable } from './kernel/crypto-rotation.ts'
+import { encryptedResponses } from './kernel/http/stored-response.ts'
 
 export const encryptedTables = (secretKeys: SecretKeys): EncryptedTable[] => [
   encryptedSecrets(secretKeys),
   encryptedWebhooks(secretKeys),
   encryptedBackends(secretKeys),
   encryptedSessions(secretKeys),
-  encryptedAnswers(secretKeys),
+  encryptedResponses(secretKeys),
 ]

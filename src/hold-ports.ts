@@ -2,7 +2,7 @@
 // the embedded database, hears it at once and leaves nothing behind.
 import { type Config, ConfigError } from './config.ts'
 import { refuseLockedFolder } from './kernel/db/folder-lock.ts'
-import { type HeldPort, holdPort } from './kernel/http/hold-port.ts'
+import { type HeldPort, holdPort } from './kernel/http/listener.ts'
 
 export const MANAGEMENT_HOST = '127.0.0.1'
 

@@ -1,7 +1,6 @@
 // The command line: `cloudops COMMAND`. Exit codes: 0 done, 1 failed, 2 the call's words are off.
 import { parseArgs } from 'node:util'
-import { type Command, CommandError, EXIT } from './commands/command.ts'
-import { paint, print } from './commands/terminal.ts'
+import { type Command, CommandError, EXIT, paint, print } from './cli/command.ts'
 import { ConfigError } from './config.ts'
 import { FolderLockedError } from './kernel/db/folder-lock.ts'
 import { PortError } from './kernel/errors.ts'
@@ -9,19 +8,19 @@ import { VERSION } from './version.ts'
 
 // Each is loaded when it is called: most call the running service, and need not wait for the parts it is made of.
 const commands: Record<string, () => Promise<Command>> = {
-  serve: async () => (await import('./commands/serve.ts')).serve,
-  api: async () => (await import('./commands/serve.ts')).api,
-  worker: async () => (await import('./commands/serve.ts')).worker,
-  migrate: async () => (await import('./commands/migrate.ts')).migrate,
-  config: async () => (await import('./commands/config.ts')).config,
-  token: async () => (await import('./commands/token.ts')).token,
-  call: async () => (await import('./commands/call.ts')).call,
-  tasks: async () => (await import('./commands/tasks.ts')).tasks,
-  catalog: async () => (await import('./commands/catalog.ts')).catalog,
-  sagas: async () => (await import('./commands/sagas.ts')).sagas,
-  secrets: async () => (await import('./commands/secrets.ts')).secrets,
-  audit: async () => (await import('./commands/audit.ts')).audit,
-  sandbox: async () => (await import('./commands/sandbox.ts')).sandbox,
+  serve: async () => (await import('./cli/serve.ts')).serve,
+  api: async () => (await import('./cli/serve.ts')).api,
+  worker: async () => (await import('./cli/serve.ts')).worker,
+  migrate: async () => (await import('./cli/migrate.ts')).migrate,
+  config: async () => (await import('./cli/config.ts')).config,
+  token: async () => (await import('./cli/token.ts')).token,
+  call: async () => (await import('./cli/call.ts')).call,
+  tasks: async () => (await import('./cli/tasks.ts')).tasks,
+  catalog: async () => (await import('./cli/catalog.ts')).catalog,
+  sagas: async () => (await import('./cli/sagas.ts')).sagas,
+  secrets: async () => (await import('./cli/secrets.ts')).secrets,
+  audit: async () => (await import('./cli/audit.ts')).audit,
+  sandbox: async () => (await import('./cli/sandbox.ts')).sandbox,
 }
 
 async function main([name, ...rest]: string[]): Promise<void> {

@@ -14,7 +14,7 @@ import { countOpenDrift } from './features/drift/index.ts'
 import { inventoryAges } from './features/inventory/index.ts'
 import { countUnderWay } from './features/sagas/index.ts'
 import { countPending } from './features/webhooks/index.ts'
-import { type Headers, installSecurityHeaders, pagePolicy } from './kernel/http/security-headers.ts'
+import { installSecurityHeaders, pagePolicy } from './kernel/http/security-headers.ts'
 import { QUEUE_NAMES } from './kernel/queue/queues.ts'
 
 export interface ManagementOptions {
@@ -31,24 +31,24 @@ const PATIENCE_MS = 2_000
 const UNREACHED_SECONDS = 30
 
 export async function buildManagement({ ctx, api, isReady }: ManagementOptions): Promise<FastifyInstance> {
-  let everyAnswer: Headers = {}
-  // The framework's own answers and log lines would repeat the address, and with it whatever was pasted there.
+  // The framework's own responses and log lines would repeat the URL, and with it whatever was pasted there.
   const refuse = (error: FastifyError, _request: FastifyRequest, reply: FastifyReply) => {
     const status = error.statusCode ?? 500
     if (status >= 500) ctx.log.error({ err: error }, 'unexpected error of the management listener')
-    return reply
-      .code(status)
-      .headers(everyAnswer)
-      .send({ error: STATUS_CODES[status] ?? 'Error' })
+    return reply.code(status).send({ error: STATUS_CODES[status] ?? 'Error' })
   }
-  const app = fastify({
+  const app: FastifyInstance = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    frameworkErrors: refuse,
+    // Routed again as an unknown path, and so passes all hooks.
+    frameworkErrors: (_error, { raw }, reply) => {
+      raw.url = '/unreadable'
+      app.routing(raw, reply.raw)
+    },
   })
   app.setErrorHandler(refuse)
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'Not Found' }))
-  everyAnswer = await installSecurityHeaders(app, ctx.config.NODE_ENV === 'production')
+  await installSecurityHeaders(app, ctx.config.NODE_ENV === 'production')
   app.addHook('onSend', (_request, reply, payload, done) => {
     const page =
       String(reply.getHeader('content-type')).startsWith('text/html') && typeof payload === 'string'

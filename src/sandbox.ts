@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { createFinance, FinanceError } from './integrations/finance/index.ts'
-import { systemClock } from './kernel/clock.ts'
+import { systemClock } from './kernel/time.ts'
 
 export const SANDBOX_PORTS = { provider: 4007, finance: 4008 }
 

@@ -25,8 +25,8 @@ import {
 import { forgetSessions } from './features/session/index.ts'
 import { rollOverPeriods } from './features/subscriptions/index.ts'
 import { forgetWebhookEvents, watchOutbox } from './features/webhooks/index.ts'
-import { forgetIdempotencyKeys } from './kernel/http/idempotency.ts'
-import type { Task } from './kernel/queue/task.ts'
+import { deleteIdempotencyKeys } from './kernel/http/idempotency.ts'
+import type { Task } from './kernel/queue/queues.ts'
 
 /** Every scheduled task of the service. */
 const tasksOf = (ctx: Context): Task[] => [
@@ -40,7 +40,7 @@ const tasksOf = (ctx: Context): Task[] => [
   leakCleanup(ctx), //  every 2 minutes cloud_sync_fast
   auditSeal(ctx), //  every minute   metering
   rollOverPeriods(ctx), //  monthly        metering
-  housekeeping(ctx, [forgetIdempotencyKeys(ctx), forgetWebhookEvents(ctx), forgetSessions(ctx)]), //  daily at 03:41 metering
+  housekeeping(ctx, [deleteIdempotencyKeys(ctx), forgetWebhookEvents(ctx), forgetSessions(ctx)]), //  daily at 03:41 metering
 ]
 
 /** Makes the tasks known to the API; every process does so at its start. */

@@ -1,7 +1,7 @@
 // Ids of our own rows: UUIDv7, so that they sort by the time they were made, whichever node made them.
 import { randomInt } from 'node:crypto'
 import { v7 } from 'uuid'
-import { processTime } from './clock.ts'
+import { processTime } from './time.ts'
 
 let [millis, order] = [0, 0]
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { describedWrites, OPERATIONS } from '../process/chaos/database/operations.ts'
+import { describedWrites, OPERATIONS } from '../chaos/database/operations.ts'
 
-const folder = join(import.meta.dirname, '../process/chaos/database')
+const folder = join(import.meta.dirname, '../chaos/database')
 
 test('every operation that writes is sent by a story of chaos:database, or it is said why not', () => {
   const sent = new Set(

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { actAs, actAsNobody, actingText } from '../../src/kernel/acting.ts'
+import { actAs, actAsNobody, currentActor } from '../../src/kernel/audit.ts'
 
 const bob = {
   actor: 'bob',
-  role: 'member',
-  tenant_id: 'acme',
+  actor_role: 'member',
+  actor_tenant_id: 'acme',
   request_id: 'r-1',
   client_request_id: 'theirs-1',
   credential_kind: 'token',
@@ -17,13 +17,18 @@ const bob = {
 test('whoever acts does so in everything that is called and awaited, and nobody does elsewhere', async () => {
   const seen = await actAs(bob, async () => {
     await new Promise(resolve => setImmediate(resolve))
-    return [actingText(), actAsNobody(actingText), await actAsNobody(async () => actingText()), actingText()]
+    return [
+      currentActor(),
+      actAsNobody(currentActor),
+      await actAsNobody(async () => currentActor()),
+      currentActor(),
+    ]
   })
-  assert.deepEqual(seen, [JSON.stringify(bob), '', '', JSON.stringify(bob)])
-  assert.equal(actingText(), '')
+  assert.deepEqual(seen, [bob, undefined, undefined, bob])
+  assert.equal(currentActor(), undefined)
 })
 
 test('what the database would refuse in a role is written as a replacement character', () => {
-  const text = actAs({ ...bob, role: 'a\0b\ud800', tenant_id: null }, actingText)
-  assert.deepEqual(JSON.parse(text), { ...bob, role: 'a\ufffdb\ufffd', tenant_id: null })
+  const seen = actAs({ ...bob, actor_role: 'a\0b\ud800', actor_tenant_id: null }, currentActor)
+  assert.deepEqual(seen, { ...bob, actor_role: 'a\ufffdb\ufffd', actor_tenant_id: null })
 })

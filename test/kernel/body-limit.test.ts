@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Type } from 'typebox'
-import { bytesNeeded, limitFor, SMALLEST_LIMIT } from '../../src/kernel/http/body-limit.ts'
-import { Body, NoBody, Nullable } from '../../src/kernel/http/words.ts'
+import { bytesNeeded, limitFor, SMALLEST_LIMIT } from '../../src/kernel/http/json.ts'
+import { Body, NoBody, Nullable } from '../../src/kernel/http/schemas.ts'
 
 test('a text needs six bytes for each of its characters, and its quotes', () => {
   assert.equal(bytesNeeded(Type.String({ maxLength: 10 })), 62)

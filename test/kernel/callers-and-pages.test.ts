@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { originRule } from '../../src/kernel/http/auth.ts'
 import {
   actingRole,
   type Caller,
@@ -10,8 +11,7 @@ import {
   scopeOf,
 } from '../../src/kernel/http/caller.ts'
 import { varyByAccept } from '../../src/kernel/http/csv.ts'
-import { originRule } from '../../src/kernel/http/origins.ts'
-import { cursorOf, type KeyPart, PageQuery, withNextLink } from '../../src/kernel/http/pagination.ts'
+import { cursorOf, type KeyPart, PageQuery, withNextLink } from '../../src/kernel/http/pages.ts'
 
 const user: Caller = {
   sub: 'ada',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientRequestId, maskedPath, withoutCredentials } from '../../src/kernel/masking.ts'
+import { clientRequestId, maskedPath, withoutCredentials } from '../../src/kernel/log.ts'
 
 const id = '0198a2b4-5c6d-7e8f-9a0b-1c2d3e4f5a6b'
 

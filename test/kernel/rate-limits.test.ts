@@ -2,10 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { proxies } from '../../src/kernel/config-checks.ts'
-import { networkOf } from '../../src/kernel/http/client-address.ts'
-import { fairShare, groupOf } from '../../src/kernel/http/fair-share.ts'
-import { rateLimiter } from '../../src/kernel/http/rate-limiter.ts'
-import { callerKey } from '../../src/kernel/http/rate-limits.ts'
+import { callerKey, fairShare, groupOf, networkOf, rateLimiter } from '../../src/kernel/http/rate-limits.ts'
 
 function clock() {
   let time = 0
@@ -20,12 +17,12 @@ function clock() {
 test('a key has its limit within a minute, and a new one after it', () => {
   const time = clock()
   const limiter = rateLimiter(2, time)
-  assert.deepEqual(limiter.look('a'), { left: 2, seconds: 60 })
+  assert.deepEqual(limiter.peek('a'), { left: 2, seconds: 60 })
   assert.deepEqual(limiter.count('a'), { left: 1, seconds: 60 })
   time.advance(59_999)
   assert.deepEqual(limiter.count('a'), { left: 0, seconds: 1 })
   assert.deepEqual(limiter.count('a'), { left: -1, seconds: 1 })
-  assert.deepEqual(limiter.look('a'), { left: -1, seconds: 1 }, 'looking counts nothing')
+  assert.deepEqual(limiter.peek('a'), { left: -1, seconds: 1 }, 'peeking counts nothing')
   assert.deepEqual(limiter.count('b'), { left: 1, seconds: 60 }, 'another key is another count')
   time.advance(1)
   assert.deepEqual(limiter.count('a'), { left: 1, seconds: 60 })
@@ -38,7 +35,7 @@ test('of more keys than are remembered the one counted longest ago is forgotten'
   limiter.count('a')
   limiter.count('c')
   assert.deepEqual(
-    ['a', 'b', 'c'].map(key => limiter.look(key).left),
+    ['a', 'b', 'c'].map(key => limiter.peek(key).left),
     [8, 10, 9],
   )
 })

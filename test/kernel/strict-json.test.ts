@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { bodyReader, DEEPEST, parseStrictJson } from '../../src/kernel/http/strict-json.ts'
+import { bodyReader, DEEPEST, parseStrictJson } from '../../src/kernel/http/json.ts'
 
 const parse = (text: string) => parseStrictJson(Buffer.from(text))
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type TSchema, Type } from 'typebox'
+import { Body } from '../../src/kernel/http/schemas.ts'
 import { fieldErrors, validatorCompiler } from '../../src/kernel/http/validation.ts'
-import { Body } from '../../src/kernel/http/words.ts'
 
 function complaints(schema: TSchema, data: unknown) {
   const check = validatorCompiler({ schema, httpPart: 'body', method: 'POST', url: '/' }) as {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { likelyName } from '../../src/kernel/misspelt.ts'
-import { bitsOf, weakness } from '../../src/kernel/weak-secret.ts'
+import { likelyName } from '../../src/kernel/config-names.ts'
+import { bitsOf, weakness } from '../../src/kernel/config-secrets.ts'
 
 /** Random bytes that are the same in every run. */
 const bytes = (seed: number, length: number): Buffer =>

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { seedExampleCatalog } from '../../src/features/catalog/index.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { type Bundle, setup, testEnvironment } from '../support/setup.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -67,121 +68,144 @@ async function snapshot({ ctx }: Bundle) {
 
 const afterExample = { plans: 3, versions: 3, addons: 4, prices: 8 }
 
-test('catalog apply shows the difference, makes it, and changes nothing when applied again', async t => {
-  const bundle = await setup(t)
-  const { cloudops, write } = await commandLine(t, bundle)
+test(
+  'catalog apply shows the difference, makes it, and changes nothing when applied again',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { cloudops, write } = await commandLine(t, bundle)
 
-  const dry = await cloudops(['apply', example, '--dry-run'])
-  assert.equal(dry.code, 0, dry.err)
-  assert.match(dry.out, /^\+ plan starter \(Starter\)$/m)
-  assert.match(dry.out, /18 changes to make\. Nothing was changed: this was a dry run\./)
-  assert.deepEqual(await snapshot(bundle), { plans: 0, versions: 0, addons: 0, prices: 0 })
+    const dry = await cloudops(['apply', example, '--dry-run'])
+    assert.equal(dry.code, 0, dry.err)
+    assert.match(dry.out, /^\+ plan starter \(Starter\)$/m)
+    assert.match(dry.out, /18 changes to make\. Nothing was changed: this was a dry run\./)
+    assert.deepEqual(await snapshot(bundle), { plans: 0, versions: 0, addons: 0, prices: 0 })
 
-  const applied = await cloudops(['apply', example])
-  assert.equal(applied.code, 0, applied.err)
-  assert.match(applied.out, /18 changes made\./)
-  assert.deepEqual(await snapshot(bundle), afterExample)
+    const applied = await cloudops(['apply', example])
+    assert.equal(applied.code, 0, applied.err)
+    assert.match(applied.out, /18 changes made\./)
+    assert.deepEqual(await snapshot(bundle), afterExample)
 
-  const again = await cloudops(['apply', example])
-  assert.deepEqual(again, { code: 0, out: 'Nothing to change.\n', err: '' })
-  assert.deepEqual(await snapshot(bundle), afterExample)
+    const again = await cloudops(['apply', example])
+    assert.deepEqual(again, { code: 0, out: 'Nothing to change.\n', err: '' })
+    assert.deepEqual(await snapshot(bundle), afterExample)
 
-  const raised = readFileSync(example, 'utf8').replace('base_price_cents: 1900', 'base_price_cents: 2100')
-  const change = await cloudops(['apply', write('raised.yaml', raised)])
-  assert.equal(change.out, '~ version of starter: 1900 USD → 2100 USD\n1 change made.\n', change.err)
-  const { body } = await bundle.call('GET', `${base}/plans/starter/versions`)
-  const terms = body.data.map((row: { status: string; base_price_cents: number }) => [
-    row.status,
-    row.base_price_cents,
-  ])
-  assert.deepEqual(terms, [
-    ['active', 2100],
-    ['retired', 1900],
-  ])
-  assert.equal((await bundle.call('GET', `${base}/plans/growth`)).body.data.active_version.version, 1)
-})
+    const raised = readFileSync(example, 'utf8').replace('base_price_cents: 1900', 'base_price_cents: 2100')
+    const change = await cloudops(['apply', write('raised.yaml', raised)])
+    assert.equal(change.out, '~ version of starter: 1900 USD → 2100 USD\n1 change made.\n', change.err)
+    const { body } = await bundle.call('GET', `${base}/plans/starter/versions`)
+    const terms = body.data.map((row: { status: string; base_price_cents: number }) => [
+      row.status,
+      row.base_price_cents,
+    ])
+    assert.deepEqual(terms, [
+      ['active', 2100],
+      ['retired', 1900],
+    ])
+    assert.equal((await bundle.call('GET', `${base}/plans/growth`)).body.data.active_version.version, 1)
+  },
+)
 
-test('catalog export writes a file whose application changes nothing, also read from standard input', async t => {
-  const bundle = await setup(t)
-  const { cloudops } = await commandLine(t, bundle)
-  assert.equal(await seedExampleCatalog(bundle.ctx), true)
-  await bundle.call('POST', `${base}/plans`, { body: { code: 'bare', name: 'No version: yet # really' } })
-  await bundle.call('POST', `${base}/plans/starter/versions`, {
-    body: { base_price_cents: 1, currency: 'USD' },
-  })
-  const exported = await cloudops(['export'])
-  assert.equal(exported.code, 0, exported.err)
-  assert.match(exported.out, /^ {2}- code: starter$/m)
-  const before = await snapshot(bundle)
-  const applied = await cloudops(['apply', '-'], { input: exported.out })
-  assert.deepEqual(applied, { code: 0, out: 'Nothing to change.\n', err: '' })
-  assert.deepEqual(await snapshot(bundle), before)
-})
+test(
+  'catalog export writes a file whose application changes nothing, also read from standard input',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { cloudops } = await commandLine(t, bundle)
+    assert.equal(await seedExampleCatalog(bundle.ctx), true)
+    await bundle.call('POST', `${base}/plans`, { body: { code: 'bare', name: 'No version: yet # really' } })
+    await bundle.call('POST', `${base}/plans/starter/versions`, {
+      body: { base_price_cents: 1, currency: 'USD' },
+    })
+    const exported = await cloudops(['export'])
+    assert.equal(exported.code, 0, exported.err)
+    assert.match(exported.out, /^ {2}- code: starter$/m)
+    const before = await snapshot(bundle)
+    const applied = await cloudops(['apply', '-'], { input: exported.out })
+    assert.deepEqual(applied, { code: 0, out: 'Nothing to change.\n', err: '' })
+    assert.deepEqual(await snapshot(bundle), before)
+  },
+)
 
-test('an interrupted apply is taken up again: a draft that says the same is published, not drafted twice', async t => {
-  const bundle = await setup(t)
-  const { cloudops, write } = await commandLine(t, bundle)
-  const version = {
-    base_price_cents: 5,
-    currency: 'USD',
-    items: [{ resource_kind: 'seats', included_qty: 1 }],
-  }
-  await bundle.call('POST', `${base}/plans`, { body: { code: 'solo', name: 'Solo' } })
-  await bundle.call('POST', `${base}/plans/solo/versions`, { body: version })
-  const file = write('solo.json', JSON.stringify({ plans: [{ code: 'solo', name: 'Solo', version }] }))
-  const applied = await cloudops(['apply', file])
-  assert.equal(applied.code, 0, applied.err)
-  assert.deepEqual(await snapshot(bundle), { plans: 1, versions: 1, addons: 0, prices: 0 })
-  assert.equal((await bundle.call('GET', `${base}/plans/solo`)).body.data.active_version.version, 1)
-})
+test(
+  'an interrupted apply is taken up again: a draft that says the same is published, not drafted twice',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { cloudops, write } = await commandLine(t, bundle)
+    const version = {
+      base_price_cents: 5,
+      currency: 'USD',
+      items: [{ resource_kind: 'seats', included_qty: 1 }],
+    }
+    await bundle.call('POST', `${base}/plans`, { body: { code: 'solo', name: 'Solo' } })
+    await bundle.call('POST', `${base}/plans/solo/versions`, { body: version })
+    const file = write('solo.json', JSON.stringify({ plans: [{ code: 'solo', name: 'Solo', version }] }))
+    const applied = await cloudops(['apply', file])
+    assert.equal(applied.code, 0, applied.err)
+    assert.deepEqual(await snapshot(bundle), { plans: 1, versions: 1, addons: 0, prices: 0 })
+    assert.equal((await bundle.call('GET', `${base}/plans/solo`)).body.data.active_version.version, 1)
+  },
+)
 
-test('catalog apply refuses a bad file, a price that cannot be, and a caller who may not, and says why', async t => {
-  const bundle = await setup(t)
-  const { cloudops, write } = await commandLine(t, bundle)
-  const bad = await cloudops(['apply', write('bad.yaml', 'plans:\n  - code: A b\n    name: x\nprices: []\n')])
-  assert.equal(bad.code, 1)
-  assert.match(
-    bad.err,
-    /^bad\.yaml is not a catalog:\n {2}- line 2: plans\[0\]\.code .+\n {2}- line 4: prices is not a known field\n$/,
-  )
-  assert.doesNotMatch(bad.err, /\n\s+at /)
-  const missing = await cloudops(['apply', 'none.yaml'])
-  assert.equal(missing.code, 1)
-  assert.match(missing.err, /^none\.yaml cannot be read: ENOENT/)
-  const tenant = await cloudops(['apply', example], { CLOUDOPS_TOKEN: await bundle.tokens.tenant('acme') })
-  assert.equal(tenant.code, 1)
-  assert.match(tenant.err, /^403 forbidden: /)
-  await seedExampleCatalog(bundle.ctx)
-  const dearer = readFileSync(example, 'utf8').replace('price_cents: 1800', 'price_cents: 1900')
-  const refused = await cloudops(['apply', write('dearer.yaml', dearer)])
-  assert.equal(refused.code, 1)
-  assert.match(
-    refused.err,
-    /^Nothing was changed:\n {2}- price load_balancer\/month USD from 2025-01-01 is 1800/,
-  )
-  for (const args of [['apply'], ['export', '--dry-run']]) {
-    const wrong = await cloudops(args)
-    assert.equal(wrong.code, 2, args.join(' '))
-  }
-})
+test(
+  'catalog apply refuses a bad file, a price that cannot be, and a caller who may not, and says why',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { cloudops, write } = await commandLine(t, bundle)
+    const bad = await cloudops([
+      'apply',
+      write('bad.yaml', 'plans:\n  - code: A b\n    name: x\nprices: []\n'),
+    ])
+    assert.equal(bad.code, 1)
+    assert.match(
+      bad.err,
+      /^bad\.yaml is not a catalog:\n {2}- line 2: plans\[0\]\.code .+\n {2}- line 4: prices is not a known field\n$/,
+    )
+    assert.doesNotMatch(bad.err, /\n\s+at /)
+    const missing = await cloudops(['apply', 'none.yaml'])
+    assert.equal(missing.code, 1)
+    assert.match(missing.err, /^none\.yaml cannot be read: ENOENT/)
+    const tenant = await cloudops(['apply', example], { CLOUDOPS_TOKEN: await bundle.tokens.tenant('acme') })
+    assert.equal(tenant.code, 1)
+    assert.match(tenant.err, /^403 forbidden: /)
+    await seedExampleCatalog(bundle.ctx)
+    const dearer = readFileSync(example, 'utf8').replace('price_cents: 1800', 'price_cents: 1900')
+    const refused = await cloudops(['apply', write('dearer.yaml', dearer)])
+    assert.equal(refused.code, 1)
+    assert.match(
+      refused.err,
+      /^Nothing was changed:\n {2}- price load_balancer\/month USD from 2025-01-01 is 1800/,
+    )
+    for (const args of [['apply'], ['export', '--dry-run']]) {
+      const wrong = await cloudops(args)
+      assert.equal(wrong.code, 2, args.join(' '))
+    }
+  },
+)
 
-test('the example catalog is put into an empty service once, whole and published, however many nodes start together', async t => {
-  const bundle = await setup(t)
-  const seeded = await Promise.all([1, 2, 3].map(() => seedExampleCatalog(bundle.ctx)))
-  assert.deepEqual(seeded.toSorted(), [false, false, true])
-  assert.deepEqual(await snapshot(bundle), afterExample)
-  assert.equal(await seedExampleCatalog(bundle.ctx), false)
-  const { body } = await bundle.call('GET', `${base}/plans`)
-  assert.ok(
-    body.data.every((plan: { active_version: { version: number } }) => plan.active_version.version === 1),
-  )
-  const next = await bundle.call('POST', `${base}/plans/starter/versions`, {
-    body: { base_price_cents: 1, currency: 'USD' },
-  })
-  assert.equal(next.body.data.version, 2)
-})
+test(
+  'the example catalog is put into an empty service once, whole and published, however many nodes start together',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const seeded = await Promise.all([1, 2, 3].map(() => seedExampleCatalog(bundle.ctx)))
+    assert.deepEqual(seeded.toSorted(), [false, false, true])
+    assert.deepEqual(await snapshot(bundle), afterExample)
+    assert.equal(await seedExampleCatalog(bundle.ctx), false)
+    const { body } = await bundle.call('GET', `${base}/plans`)
+    assert.ok(
+      body.data.every((plan: { active_version: { version: number } }) => plan.active_version.version === 1),
+    )
+    const next = await bundle.call('POST', `${base}/plans/starter/versions`, {
+      body: { base_price_cents: 1, currency: 'USD' },
+    })
+    assert.equal(next.body.data.version, 2)
+  },
+)
 
-test('a catalog that has anything in it is not seeded', async t => {
+test('a catalog that has anything in it is not seeded', onPostgresAlone, async t => {
   const bundle = await setup(t)
   const addon = { code: 'own', resource_kind: 'seats', qty: 1, price_cents: 1 }
   await bundle.call('POST', `${base}/addons`, { body: addon })

@@ -1,17 +1,15 @@
 // The short form of `npm run chaos:database`, on clusters of its own.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onPostgres } from '../support/process.ts'
+import { onPostgresAlone } from '../support/engine.ts'
+import { lasting } from '../support/process.ts'
 
-if (onPostgres) {
-  test('commits without an answer, frozen connections, a crash and a failover lose no write and double none', async t => {
-    const { chaosDatabase } = await import('./chaos/database/campaign.ts')
-    const ends: (() => Promise<void> | void)[] = []
-    t.after(async () => {
-      for (const end of ends.reverse()) await end()
-    })
-    const owner = { after: (end: () => Promise<void> | void) => void ends.push(end) }
-    const { report } = await chaosDatabase(owner, {
+test(
+  'commits without an answer, frozen connections, a crash and a failover lose no write and double none',
+  onPostgresAlone,
+  async t => {
+    const { chaosDatabase } = await import('../chaos/database/campaign.ts')
+    const { report } = await chaosDatabase(lasting(t), {
       seed: 1 + Math.floor(Math.random() * 1_000_000),
       api: 2,
       workers: 2,
@@ -33,5 +31,5 @@ if (onPostgres) {
     const { findings, ...figures } = report
     t.diagnostic(JSON.stringify(figures))
     assert.deepEqual(findings, [])
-  })
-}
+  },
+)

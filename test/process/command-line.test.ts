@@ -3,6 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { onEmbeddedAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   COLOUR,
@@ -18,20 +19,24 @@ import {
 
 const commands = ['serve', 'api', 'worker', 'migrate', 'config', 'token', 'tasks', 'secrets']
 
-test('every command explains itself, without colours where there is no terminal', async () => {
-  for (const name of commands) {
-    const { code, stdout, stderr } = await runCommand([name, '--help'])
-    assert.deepEqual([code, stderr], [0, ''], name)
-    assert.match(stdout, new RegExp(`^usage: cloudops ${name}`))
+test(
+  'every command explains itself, without colours where there is no terminal',
+  onEmbeddedAlone,
+  async () => {
+    for (const name of commands) {
+      const { code, stdout, stderr } = await runCommand([name, '--help'])
+      assert.deepEqual([code, stderr], [0, ''], name)
+      assert.match(stdout, new RegExp(`^usage: cloudops ${name}`))
+      assert.ok(!stdout.includes(COLOUR))
+    }
+    const { code, stdout } = await runCommand(['--help'])
+    assert.equal(code, 0)
+    for (const name of commands) assert.match(stdout, new RegExp(`^  ${name} `, 'm'))
     assert.ok(!stdout.includes(COLOUR))
-  }
-  const { code, stdout } = await runCommand(['--help'])
-  assert.equal(code, 0)
-  for (const name of commands) assert.match(stdout, new RegExp(`^  ${name} `, 'm'))
-  assert.ok(!stdout.includes(COLOUR))
-})
+  },
+)
 
-test('words it does not know end it with 2, and say what would be right', async () => {
+test('words it does not know end it with 2, and say what would be right', onEmbeddedAlone, async () => {
   const wrong: [string[], RegExp][] = [
     [['nonsense'], /no command nonsense/],
     [['constructor'], /no command constructor/],
@@ -51,22 +56,26 @@ test('words it does not know end it with 2, and say what would be right', async 
   }
 })
 
-test('every problem of the configuration is reported at once, by its variable’s name', async t => {
-  const env = {
-    PORT: 'http',
-    DATABASE_URL: 'mysql://host/database',
-    JWT_SECRET: 'short',
-    LOG_LEVEL: 'loud',
-    SHUTDOWN_GRACE_SECONDS: '0',
-  }
-  const { code, stdout, stderr } = await runCommand(['serve'], { env, cwd: temporaryFolder(t) })
-  assert.deepEqual([code, stdout], [1, ''])
-  assert.match(stderr, /^The configuration has 5 problems:\n/)
-  for (const name of Object.keys(env)) assert.match(stderr, new RegExp(`^  - ${name} `, 'm'))
-  assert.doesNotMatch(stderr, /\n\s+at /, 'no stack')
-})
+test(
+  'every problem of the configuration is reported at once, by its variable’s name',
+  onEmbeddedAlone,
+  async t => {
+    const env = {
+      PORT: 'http',
+      DATABASE_URL: 'mysql://host/database',
+      JWT_SECRET: 'short',
+      LOG_LEVEL: 'loud',
+      SHUTDOWN_GRACE_SECONDS: '0',
+    }
+    const { code, stdout, stderr } = await runCommand(['serve'], { env, cwd: temporaryFolder(t) })
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /^The configuration has 5 problems:\n/)
+    for (const name of Object.keys(env)) assert.match(stderr, new RegExp(`^  - ${name} `, 'm'))
+    assert.doesNotMatch(stderr, /\n\s+at /, 'no stack')
+  },
+)
 
-test('production starts with no secret missing or weak, and makes no tokens', async t => {
+test('production starts with no secret missing or weak, and makes no tokens', onEmbeddedAlone, async t => {
   const cwd = temporaryFolder(t)
   const run = (args: string[], env: Record<string, string>) =>
     runCommand(args, { env: { NODE_ENV: 'production', ...env }, cwd })
@@ -98,59 +107,71 @@ async function silentServer(owner: Owner): Promise<{ port: string; connections()
   return { port: String((server.address() as AddressInfo).port), connections: () => connections }
 }
 
-test('a taken port is told in one line, before a database is opened or a folder made', async t => {
-  const [taken, database] = [await silentServer(t), await silentServer(t)]
-  const cwd = temporaryFolder(t)
-  const DATA_DIR = join(cwd, 'data')
-  const free = String(await freePort())
-  for (const variable of ['PORT', 'MANAGEMENT_PORT'])
-    for (const DATABASE_URL of [undefined, `postgres://127.0.0.1:${database.port}/x`]) {
-      const ports = { PORT: free, MANAGEMENT_PORT: '0', [variable]: taken.port }
-      const { code, stdout, stderr } = await runCommand(['serve'], {
-        env: { ...secrets, DATA_DIR, DATABASE_URL, ...ports },
-        cwd,
-      })
-      const advice = `stop it, or set ${variable} to another one.\n`
-      const line = `The port is taken: 127.0.0.1:${taken.port}. Another process listens there: ${advice}`
-      assert.deepEqual([code, stdout, stderr], [1, '', line])
+test(
+  'a taken port is told in one line, before a database is opened or a folder made',
+  onEmbeddedAlone,
+  async t => {
+    const [taken, database] = [await silentServer(t), await silentServer(t)]
+    const cwd = temporaryFolder(t)
+    const DATA_DIR = join(cwd, 'data')
+    const free = String(await freePort())
+    for (const variable of ['PORT', 'MANAGEMENT_PORT'])
+      for (const DATABASE_URL of [undefined, `postgres://127.0.0.1:${database.port}/x`]) {
+        const ports = { PORT: free, MANAGEMENT_PORT: '0', [variable]: taken.port }
+        const { code, stdout, stderr } = await runCommand(['serve'], {
+          env: { ...secrets, DATA_DIR, DATABASE_URL, ...ports },
+          cwd,
+        })
+        const advice = `stop it, or set ${variable} to another one.\n`
+        const line = `The port is taken: 127.0.0.1:${taken.port}. Another process listens there: ${advice}`
+        assert.deepEqual([code, stdout, stderr], [1, '', line])
+      }
+    assert.deepEqual([database.connections(), readdirSync(cwd)], [0, []])
+
+    const same = await runCommand(['serve'], { env: { ...secrets, PORT: free, MANAGEMENT_PORT: free }, cwd })
+    assert.equal(same.code, 1)
+    assert.match(same.stderr, /MANAGEMENT_PORT is \d+, as PORT is/)
+  },
+)
+
+test(
+  'a service that waits for its database says on both ports that it is starting',
+  onEmbeddedAlone,
+  async t => {
+    const database = await silentServer(t)
+    const env = { DATABASE_URL: `postgres://127.0.0.1:${database.port}/x`, DIGITALOCEAN_TOKEN: 'x' }
+    const { url, managementUrl } = await spawnService(t, { env })
+    for (const address of [`${url}/api/health`, `${managementUrl}/ready`]) {
+      const answer = await eventually('it answers', () => call('GET', address, null).catch(() => undefined))
+      assert.deepEqual([answer!.status, answer!.body.code], [503, 'starting'])
+      assert.deepEqual([answer!.headers['retry-after'], answer!.headers.connection], ['1', 'close'])
     }
-  assert.deepEqual([database.connections(), readdirSync(cwd)], [0, []])
+  },
+)
 
-  const same = await runCommand(['serve'], { env: { ...secrets, PORT: free, MANAGEMENT_PORT: free }, cwd })
-  assert.equal(same.code, 1)
-  assert.match(same.stderr, /MANAGEMENT_PORT is \d+, as PORT is/)
-})
+test(
+  'a misspelt variable is told with the likely one, from the environment and from .env',
+  onEmbeddedAlone,
+  async t => {
+    const cwd = temporaryFolder(t)
+    writeFileSync(join(cwd, '.env'), '\ufeffPORT="4105"\nexport MANAGMENT_PORT=0\nPORT=4205\n')
+    const env = { ...secrets, DATBASE_URL: 'postgres://ops:geheim@db/x' }
+    const { code, stdout, stderr } = await runCommand(['config'], { env, cwd })
+    assert.equal(code, 0)
+    assert.match(stdout, /^PORT +4205 +\.env$/m)
+    assert.equal(
+      stderr,
+      [
+        'warning: .env sets PORT more than once: the last one counts',
+        'warning: DATBASE_URL is no variable of this service: DATABASE_URL is, and is not set',
+        'warning: MANAGMENT_PORT is no variable of this service: MANAGEMENT_PORT is, and is not set',
+        '',
+      ].join('\n'),
+    )
+  },
+)
 
-test('a service that waits for its database says on both ports that it is starting', async t => {
-  const database = await silentServer(t)
-  const env = { DATABASE_URL: `postgres://127.0.0.1:${database.port}/x`, DIGITALOCEAN_TOKEN: 'x' }
-  const { url, managementUrl } = await spawnService(t, { env })
-  for (const address of [`${url}/api/health`, `${managementUrl}/ready`]) {
-    const answer = await eventually('it answers', () => call('GET', address, null).catch(() => undefined))
-    assert.deepEqual([answer!.status, answer!.body.code], [503, 'starting'])
-    assert.deepEqual([answer!.headers['retry-after'], answer!.headers.connection], ['1', 'close'])
-  }
-})
-
-test('a misspelt variable is told with the likely one, from the environment and from .env', async t => {
-  const cwd = temporaryFolder(t)
-  writeFileSync(join(cwd, '.env'), '\ufeffPORT="4105"\nexport MANAGMENT_PORT=0\nPORT=4205\n')
-  const env = { ...secrets, DATBASE_URL: 'postgres://ops:geheim@db/x' }
-  const { code, stdout, stderr } = await runCommand(['config'], { env, cwd })
-  assert.equal(code, 0)
-  assert.match(stdout, /^PORT +4205 +\.env$/m)
-  assert.equal(
-    stderr,
-    [
-      'warning: .env sets PORT more than once: the last one counts',
-      'warning: DATBASE_URL is no variable of this service: DATABASE_URL is, and is not set',
-      'warning: MANAGMENT_PORT is no variable of this service: MANAGEMENT_PORT is, and is not set',
-      '',
-    ].join('\n'),
-  )
-})
-
-test('re-encrypting says what it has done, table by table', async t => {
+test('re-encrypting says what it has done, table by table', onEmbeddedAlone, async t => {
   const env = { ...secrets, DATA_DIR: preparedFolder(t), SECRET_KEY: `a-new-key,${secrets.SECRET_KEY}` }
   const { code, stdout, stderr } = await runCommand(['secrets', 'reencrypt'], { env })
   assert.deepEqual([code, stderr], [0, ''])
@@ -159,7 +180,7 @@ test('re-encrypting says what it has done, table by table', async t => {
   assert.match(stdout, /The others may be removed\.\n$/)
 })
 
-test('the configuration is shown with its secrets masked', async t => {
+test('the configuration is shown with its secrets masked', onEmbeddedAlone, async t => {
   const env = {
     ...secrets,
     DATABASE_URL: 'postgres://ops:geheim-wort@db.internal:5432/cloudops',
@@ -178,15 +199,19 @@ test('the configuration is shown with its secrets masked', async t => {
   }
 })
 
-test('without a service the task commands say that none answers, and where they looked', async t => {
-  const cwd = temporaryFolder(t)
-  const env = { ...secrets, CLOUDOPS_URL: 'http://127.0.0.1:9' }
-  for (const args of [
-    ['tasks', 'list'],
-    ['tasks', 'run', 'housekeeping', '--wait'],
-  ]) {
-    const { code, stdout, stderr } = await runCommand(args, { env, cwd })
-    assert.deepEqual([code, stdout], [1, ''])
-    assert.match(stderr, /^No service answers at http:\/\/127\.0\.0\.1:9\. Start it with `npm start`/)
-  }
-})
+test(
+  'without a service the task commands say that none answers, and where they looked',
+  onEmbeddedAlone,
+  async t => {
+    const cwd = temporaryFolder(t)
+    const env = { ...secrets, CLOUDOPS_URL: 'http://127.0.0.1:9' }
+    for (const args of [
+      ['tasks', 'list'],
+      ['tasks', 'run', 'housekeeping', '--wait'],
+    ]) {
+      const { code, stdout, stderr } = await runCommand(args, { env, cwd })
+      assert.deepEqual([code, stdout], [1, ''])
+      assert.match(stderr, /^No service answers at http:\/\/127\.0\.0\.1:9\. Start it with `npm start`/)
+    }
+  },
+)

@@ -4,8 +4,9 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { startPostgres } from '../../scripts/throwaway-postgres.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Answer, onPostgres, startService } from '../support/process.ts'
+import { type Answer, startService } from '../support/process.ts'
 
 const AWAY_MS = 10_000
 const BACK_WITHIN_MS = 5_000
@@ -14,8 +15,10 @@ const tasks = '/api/v1/admin/scheduled_tasks'
 const task = `${tasks}/housekeeping`
 const missed = ['subscription_periods', 'drift_detection']
 
-if (onPostgres)
-  test('while the database is away it answers 503, within 5 s of its return everything works again, and ticks it met are made up for', async t => {
+test(
+  'while the database is away it answers 503, within 5 s of its return everything works again, and ticks it met are made up for',
+  onPostgresAlone,
+  async t => {
     const postgres = await startPostgres()
     t.after(() => postgres.remove())
     const env = { DATABASE_URL: postgres.url, LOG_LEVEL: 'error' }
@@ -79,7 +82,8 @@ if (onPostgres)
     t.diagnostic(`missed ticks made up for after ${since()} ms`)
     for (const exit of await everywhere(node => node.stop()))
       assert.deepEqual(exit, { code: 0, signal: null })
-  })
+  },
+)
 
 function assertAway({ status, headers, body }: Answer): void {
   assert.equal(status, 503)

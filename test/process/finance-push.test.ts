@@ -1,19 +1,18 @@
 // Workers that are killed while they push.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onPostgres } from '../support/process.ts'
+import { chaosFinance } from '../chaos/finance.ts'
+import { createPostgresDatabase } from '../support/database.ts'
+import { onPostgresAlone } from '../support/engine.ts'
+import { lasting } from '../support/process.ts'
 
-if (onPostgres) {
-  const { createPostgresDatabase } = await import('../support/database.ts')
-  const { chaosFinance } = await import('../support/finance-chaos.ts')
-
-  test('with answers lost and workers killed in between, finance has every invoice once and its id is recorded here', async t => {
+test(
+  'with answers lost and workers killed in between, finance has every invoice once and its id is recorded here',
+  onPostgresAlone,
+  async t => {
     const database = await createPostgresDatabase()
-    const ends: (() => Promise<void> | void)[] = [() => database.drop()]
-    t.after(async () => {
-      for (const end of ends.reverse()) await end()
-    })
-    const owner = { after: (end: () => Promise<void> | void) => void ends.push(end) }
+    const owner = lasting(t)
+    owner.after(database.drop)
     const figures = await chaosFinance(owner, {
       databaseUrl: database.url,
       invoices: 40,
@@ -27,5 +26,5 @@ if (onPostgres) {
     assert.ok(figures.answers_lost > 0)
     assert.ok(figures.recorded_as_updated > 0)
     t.diagnostic(JSON.stringify(figures))
-  })
-}
+  },
+)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { delimiter, join, sep } from 'node:path'
-import { after, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import {
   everythingIsThere,
@@ -11,107 +11,134 @@ import {
   type Sign,
   type Written,
 } from '../support/acknowledged-writes.ts'
-import { COLOUR, call, noSecrets, runCommand, startService, temporaryFolder } from '../support/process.ts'
+import { onEmbeddedAlone } from '../support/engine.ts'
+import {
+  COLOUR,
+  call,
+  lasting,
+  noSecrets,
+  runCommand,
+  type Service,
+  startService,
+  temporaryFolder,
+} from '../support/process.ts'
 import { tokenMaker } from '../support/tokens.ts'
 
-// One service for the whole file, until it is killed, started as a newcomer has it: no configuration, no database, the host's own Node.
-const dataDir = temporaryFolder({ after })
-const env = { ...noSecrets, NODE_ENV: undefined, LOG_LEVEL: 'warn' }
+// One service for the whole file, until it is killed, started as a newcomer has it: no configuration, no database, the
+// host's own Node.
 const tasks = '/api/v1/admin/scheduled_tasks'
-const service = await startService({ after }, { dataDir, env, node: hostNode() })
-
-/** The one that runs now: one of the tests kills it and starts another. */
-let running = service
-// It outlives the test that starts it.
-const ends: (() => Promise<void> | void)[] = []
-after(() => Promise.all(ends.map(end => end())))
-const file = { after: (end: () => Promise<void> | void) => void ends.push(end) }
-const secretsFile = join(dataDir, 'development-secrets.json')
-const secrets = readFileSync(secretsFile, 'utf8')
-const { JWT_SECRET } = JSON.parse(secrets)
+const env = { ...noSecrets, NODE_ENV: undefined, LOG_LEVEL: 'warn' }
 const tokens = tokenMaker(() => new Date())
-const sign: Sign = sub =>
-  tokens.raw({ sub, role: 'platform_admin', exp: Date.now() / 1000 + 600 }, { secret: JWT_SECRET })
-
 const printedCurl = (output: string): string => /^curl .*$/m.exec(output)?.[0] ?? ''
 const printedToken = (output: string): string => /Bearer ([^']+)'/.exec(output)?.[1] ?? ''
 
-test('without any configuration it answers health', async () => {
-  const { status, body } = await service.call('GET', '/api/health', { token: null })
-  assert.deepEqual([status, body.data.status], [200, 'ok'])
-})
-
-test('the printed curl works as pasted', async () => {
-  const line = printedCurl(service.output())
-  assert.match(line, /^curl -H 'Authorization: Bearer \S+' http:\/\/127\.0\.0\.1:\d+\/api\/v1\//)
-  assert.ok(!service.output().includes(COLOUR))
-  const hasCurl = spawnSync('curl', ['--version']).status === 0
-  const answer = hasCurl
-    ? JSON.parse((await promisify(execFile)('sh', ['-c', line])).stdout)
-    : (await call('GET', line.slice(line.lastIndexOf(' ') + 1), printedToken(line))).body
-  assert.ok(Array.isArray(answer.data))
-  assert.ok('as_of' in answer)
-})
-
-test('a second process on the same folder is refused by the pid of the first, which goes on', async () => {
-  // On its ports as well: the folder says more.
-  const [PORT, MANAGEMENT_PORT] = [service.url, service.managementUrl].map(url => new URL(url).port)
-  const { code, stderr } = await runCommand(['serve'], {
-    env: { ...env, DATA_DIR: dataDir, PORT, MANAGEMENT_PORT },
-    cwd: dataDir,
+describe('the first start', () => {
+  const file = lasting({ after })
+  let dataDir: string
+  let service: Service
+  /** The one that runs now: one of the tests kills it and starts another. */
+  let running: Service
+  let secretsFile: string
+  let secrets: string
+  before(async () => {
+    if (onEmbeddedAlone.skip) return
+    dataDir = temporaryFolder(file)
+    service = await startService(file, { dataDir, env, node: hostNode() })
+    running = service
+    secretsFile = join(dataDir, 'development-secrets.json')
+    secrets = readFileSync(secretsFile, 'utf8')
   })
-  const { pid } = JSON.parse(readFileSync(join(dataDir, 'cloudops.lock'), 'utf8'))
-  assert.equal(code, 1)
-  assert.match(stderr, new RegExp(`is in use by process ${pid}\\.`))
-  assert.doesNotMatch(stderr, /\n\s+at /)
-  assert.equal((await service.call('GET', '/api/health')).status, 200)
-})
+  const sign: Sign = sub =>
+    tokens.raw(
+      { sub, role: 'platform_admin', exp: Date.now() / 1000 + 600 },
+      { secret: JSON.parse(secrets).JWT_SECRET },
+    )
 
-test('the command line lists the tasks of the running service and runs one', async () => {
-  const client = { env: { ...env, DATA_DIR: dataDir, PORT: new URL(service.url).port }, cwd: dataDir }
-  const [list, run, unknown] = await Promise.all([
-    runCommand(['tasks', 'list'], client),
-    runCommand(['tasks', 'run', 'housekeeping', '--wait'], client),
-    runCommand(['tasks', 'run', 'nothing'], client),
-  ])
-  assert.equal(list.code, 0, list.stderr)
-  assert.match(list.stdout, /^NAME .*\n(.*\n)*housekeeping +41 3 \* \* \* +metering /)
-  assert.ok(!list.stdout.includes(COLOUR))
-  assert.equal(run.code, 0, run.stderr)
-  assert.match(run.stdout, /^housekeeping: queued \(run [0-9a-f-]{36}\)\n(.*\n)*housekeeping: completed\n$/)
-  assert.deepEqual([unknown.code, unknown.stdout], [1, ''])
-  assert.match(unknown.stderr, /^404 not_found: /)
-})
+  test('without any configuration it answers health', onEmbeddedAlone, async () => {
+    const { status, body } = await service.call('GET', '/api/health', { token: null })
+    assert.deepEqual([status, body.data.status], [200, 'ok'])
+  })
 
-/** Twenty were run by hand; one keeps `npm test` short. */
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 1)
+  test('the printed curl works as pasted', onEmbeddedAlone, async () => {
+    const line = printedCurl(service.output())
+    assert.match(line, /^curl -H 'Authorization: Bearer \S+' http:\/\/127\.0\.0\.1:\d+\/api\/v1\//)
+    assert.ok(!service.output().includes(COLOUR))
+    const hasCurl = spawnSync('curl', ['--version']).status === 0
+    const answer = hasCurl
+      ? JSON.parse((await promisify(execFile)('sh', ['-c', line])).stdout)
+      : (await call('GET', line.slice(line.lastIndexOf(' ') + 1), printedToken(line))).body
+    assert.ok(Array.isArray(answer.data))
+    assert.ok('as_of' in answer)
+  })
 
-test('killed in the middle of writes it starts again each time, and nothing acknowledged is lost', async t => {
-  const written: Written = { pausedBy: new Set([null]), runs: new Set() }
-  let acknowledged = 0
-  for (let round = 0; round < ROUNDS; round++) {
-    const writers = [
-      pauseAndResume(running, written, sign, `round-${round}`),
-      requestRuns(running, written, sign),
-    ]
-    const enough = 15 + Math.floor(Math.random() * 30)
-    const counts = Promise.all(writers.map(writer => writer.until(enough)))
-    await Promise.race(writers.map(writer => writer.reached))
-    await running.kill()
-    for (const count of await counts) acknowledged += count
-    running = await startService(file, { dataDir, env })
-    await everythingIsThere(running, written, sign)
-  }
-  t.diagnostic(`${ROUNDS} kills, ${acknowledged} writes acknowledged, ${written.runs.size} of them runs`)
-})
+  test(
+    'a second process on the same folder is refused by the pid of the first, which goes on',
+    onEmbeddedAlone,
+    async () => {
+      // On its ports as well: the folder says more.
+      const [PORT, MANAGEMENT_PORT] = [service.url, service.managementUrl].map(url => new URL(url).port)
+      const { code, stderr } = await runCommand(['serve'], {
+        env: { ...env, DATA_DIR: dataDir, PORT, MANAGEMENT_PORT },
+        cwd: dataDir,
+      })
+      const { pid } = JSON.parse(readFileSync(join(dataDir, 'cloudops.lock'), 'utf8'))
+      assert.equal(code, 1)
+      assert.match(stderr, new RegExp(`is in use by process ${pid}\\.`))
+      assert.doesNotMatch(stderr, /\n\s+at /)
+      assert.equal((await service.call('GET', '/api/health')).status, 200)
+    },
+  )
 
-test('secrets are made once: after a restart an old token is still good', async () => {
-  assert.notEqual(running.pid, service.pid)
-  assert.equal(readFileSync(secretsFile, 'utf8'), secrets)
-  assert.equal(statSync(secretsFile).mode & 0o077, 0)
-  const token = printedToken(service.output())
-  assert.equal((await running.call('GET', tasks, { token })).status, 200)
-  assert.equal((await running.call('GET', tasks)).status, 401, 'a token signed with another secret')
+  test('the command line lists the tasks of the running service and runs one', onEmbeddedAlone, async () => {
+    const client = { env: { ...env, DATA_DIR: dataDir, PORT: new URL(service.url).port }, cwd: dataDir }
+    const [list, run, unknown] = await Promise.all([
+      runCommand(['tasks', 'list'], client),
+      runCommand(['tasks', 'run', 'housekeeping', '--wait'], client),
+      runCommand(['tasks', 'run', 'nothing'], client),
+    ])
+    assert.equal(list.code, 0, list.stderr)
+    assert.match(list.stdout, /^NAME .*\n(.*\n)*housekeeping +41 3 \* \* \* +metering /)
+    assert.ok(!list.stdout.includes(COLOUR))
+    assert.equal(run.code, 0, run.stderr)
+    assert.match(run.stdout, /^housekeeping: queued \(run [0-9a-f-]{36}\)\n(.*\n)*housekeeping: completed\n$/)
+    assert.deepEqual([unknown.code, unknown.stdout], [1, ''])
+    assert.match(unknown.stderr, /^404 not_found: /)
+  })
+
+  /** Twenty were run by hand; one keeps `npm test` short. */
+  const ROUNDS = Number(process.env.KILL_ROUNDS ?? 1)
+
+  test(
+    'killed in the middle of writes it starts again each time, and nothing acknowledged is lost',
+    onEmbeddedAlone,
+    async t => {
+      const written: Written = { pausedBy: new Set([null]), runs: new Set() }
+      let acknowledged = 0
+      for (let round = 0; round < ROUNDS; round++) {
+        const writers = [
+          pauseAndResume(running, written, sign, `round-${round}`),
+          requestRuns(running, written, sign),
+        ]
+        const enough = 15 + Math.floor(Math.random() * 30)
+        const counts = Promise.all(writers.map(writer => writer.until(enough)))
+        await Promise.race(writers.map(writer => writer.reached))
+        await running.kill()
+        for (const count of await counts) acknowledged += count
+        running = await startService(file, { dataDir, env })
+        await everythingIsThere(running, written, sign)
+      }
+      t.diagnostic(`${ROUNDS} kills, ${acknowledged} writes acknowledged, ${written.runs.size} of them runs`)
+    },
+  )
+
+  test('secrets are made once: after a restart an old token is still good', onEmbeddedAlone, async () => {
+    assert.notEqual(running.pid, service.pid)
+    assert.equal(readFileSync(secretsFile, 'utf8'), secrets)
+    assert.equal(statSync(secretsFile).mode & 0o077, 0)
+    const token = printedToken(service.output())
+    assert.equal((await running.call('GET', tasks, { token })).status, 200)
+    assert.equal((await running.call('GET', tasks)).status, 401, 'a token signed with another secret')
+  })
 })
 
 /** The `node` a person has, as opposed to the one npm puts in front of it; the same where there is no other. */

@@ -1,18 +1,20 @@
 // Connections to the database that stop answering without being closed, under an API and a worker.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createPostgresDatabase } from '../support/database.ts'
 import { startDatabaseProxy } from '../support/database-proxy.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
-import { onPostgres, startService } from '../support/process.ts'
+import { startService } from '../support/process.ts'
 
 const RECOVERED_WITHIN_MS = 30_000
 const tasks = '/api/v1/admin/scheduled_tasks'
 const task = `${tasks}/housekeeping`
 
-if (onPostgres) {
-  const { createPostgresDatabase } = await import('../support/database.ts')
-
-  test('when connections freeze it answers 503 and is not ready, and recovers by itself while they stay frozen', async t => {
+test(
+  'when connections freeze it answers 503 and is not ready, and recovers by itself while they stay frozen',
+  onPostgresAlone,
+  async t => {
     const database = await createPostgresDatabase()
     t.after(() => database.drop())
     const proxy = await startDatabaseProxy({ upstream: database.url })
@@ -58,5 +60,5 @@ if (onPostgres) {
     t.diagnostic(`a job has run after ${since(back)}`)
     for (const node of [api!, worker!]) assert.equal(await node.ready(), 200)
     t.diagnostic(`${proxy.counters.frozenConnections} connections were frozen; ${since(began)} in all`)
-  })
-}
+  },
+)

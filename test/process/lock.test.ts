@@ -6,35 +6,40 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { FolderLockedError, lockFolder } from '../../src/kernel/db/folder-lock.ts'
+import { onEmbeddedAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/process.ts'
 
 const lockModule = new URL('../../src/kernel/db/folder-lock.ts', import.meta.url).href
 
-test('of ten processes that find the lock of a dead one, exactly one gets the folder', async t => {
-  const folder = temporaryFolder(t)
-  const lock = join(folder, 'cloudops.lock')
-  let contenders = await Promise.all(Array.from({ length: 10 }, () => contender(folder)))
-  t.after(() => {
-    for (const { child } of contenders) child.kill('SIGKILL')
-  })
-  for (let round = 0; round < 5; round++) {
-    const outcomes = await Promise.all(contenders.map(one => one.compete()))
-    const winners = contenders.filter((_, index) => outcomes[index] === 'won')
-    assert.equal(winners.length, 1, `round ${round}: ${outcomes.join(', ')}`)
-    const dead = winners[0]!.child
-    dead.kill('SIGKILL')
-    await once(dead, 'exit')
-    contenders = contenders.filter(({ child }) => child !== dead)
-    // In every other round somebody died while taking the lock over, too.
-    if (round % 2 === 0) {
-      const holder = JSON.parse(readFileSync(lock, 'utf8'))
-      writeFileSync(`${lock}.after-${holder.nonce}`, JSON.stringify({ ...holder, nonce: `heir-${round}` }))
+test(
+  'of ten processes that find the lock of a dead one, exactly one gets the folder',
+  onEmbeddedAlone,
+  async t => {
+    const folder = temporaryFolder(t)
+    const lock = join(folder, 'cloudops.lock')
+    let contenders = await Promise.all(Array.from({ length: 10 }, () => contender(folder)))
+    t.after(() => {
+      for (const { child } of contenders) child.kill('SIGKILL')
+    })
+    for (let round = 0; round < 5; round++) {
+      const outcomes = await Promise.all(contenders.map(one => one.compete()))
+      const winners = contenders.filter((_, index) => outcomes[index] === 'won')
+      assert.equal(winners.length, 1, `round ${round}: ${outcomes.join(', ')}`)
+      const dead = winners[0]!.child
+      dead.kill('SIGKILL')
+      await once(dead, 'exit')
+      contenders = contenders.filter(({ child }) => child !== dead)
+      // In every other round somebody died while taking the lock over, too.
+      if (round % 2 === 0) {
+        const holder = JSON.parse(readFileSync(lock, 'utf8'))
+        writeFileSync(`${lock}.after-${holder.nonce}`, JSON.stringify({ ...holder, nonce: `heir-${round}` }))
+      }
     }
-  }
-})
+  },
+)
 
-test('a holder that is dead, but not yet buried by its parent, is replaced', async t => {
+test('a holder that is dead, but not yet buried by its parent, is replaced', onEmbeddedAlone, async t => {
   const folder = temporaryFolder(t)
   const program = `
     import { lockFolder } from ${JSON.stringify(lockModule)}

@@ -2,92 +2,105 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Agent } from 'node:http'
 import { connect } from 'node:net'
-import { after, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
+import { createPostgresDatabase } from '../support/database.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import {
   call,
-  onPostgres,
-  preparedFolder,
+  lasting,
   type Service,
   type ServiceOptions,
   spawnService,
   startService,
 } from '../support/process.ts'
 
-// The tests of this file go on where the one before stopped, on one database, for each start takes seconds.
-const where: ServiceOptions = onPostgres ? await emptyDatabase() : { dataDir: preparedFolder({ after }) }
 const tasks = '/api/v1/admin/scheduled_tasks'
 const done = { code: 0, signal: null }
-let requested: string
 
-test('under load SIGTERM cuts no request, neither on kept connections nor on new ones', async t => {
-  const env = { ...where.env, LOG_LEVEL: 'warn', RATE_LIMIT_PER_MINUTE: '0' }
-  const service = await startService(t, { ...where, env })
-  const token = await service.token()
-  const outcomes = new Map<string, number>()
-  const count = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
-  const callers = Array.from({ length: 30 }, async (_, index) => {
-    // Ten of them open a connection for every request.
-    const agent = index < 20 ? new Agent({ keepAlive: true, maxSockets: 1 }) : undefined
-    for (;;) {
-      try {
-        const { status, body } = await call('GET', service.url + tasks, token, agent)
-        count(status === 200 && body.data.length > 0 ? 'answered' : String(status))
-      } catch (error) {
-        agent?.destroy()
-        return count((error as NodeJS.ErrnoException).code ?? String(error))
-      }
-    }
-  })
-  await eventually('the load flows', async () => (outcomes.get('answered') ?? 0) > 100)
-  requested = (await service.call('POST', `${tasks}/housekeeping/run`)).body.data.id
-  assert.deepEqual(await service.stop(), done)
-  await Promise.all(callers)
-  const { answered, ...others } = Object.fromEntries(outcomes)
-  t.diagnostic(`${answered} answered`)
-  assert.deepEqual(others, { ECONNREFUSED: 30 })
-})
-
-test('a run asked for just before SIGTERM is done once, and a request in flight is answered while /ready fails', async t => {
-  const service = await startService(t, where)
-  const run = await eventually('the run is over', async () => {
-    const { data } = (await service.call('GET', `${tasks}/housekeeping/runs/${requested}`)).body
-    return data.finished_at !== null && data
-  })
-  assert.deepEqual([run.status, run.attempts], ['completed', 1])
-
-  const request = await halfRequest(service)
-  const exit = service.stop()
-  await eventually('/ready fails', async () => (await service.ready()) === 503)
-  assert.match(await request.finish(), /^HTTP\/1\.1 200 .*connection: close.*"paused":true/is)
-  assert.deepEqual(await exit, done)
-})
-
-// Of these the engine knows nothing, and a start on PostgreSQL takes half the time.
-if (onPostgres) {
-  test('a signal that comes with the first answer, before everything is started, still stops it in order', async t => {
-    const service = await spawnService(t, where)
-    await eventually('the first answer', async () => {
-      return (await service.call('GET', '/api/health').catch(() => undefined))?.status === 200
-    })
-    assert.deepEqual(await service.stop(), done)
+describe('stopping', () => {
+  const file = lasting({ after })
+  // The tests of this file go on where the one before stopped, on one database, for each start takes seconds.
+  let where: ServiceOptions
+  let requested: string
+  before(async () => {
+    if (onPostgresAlone.skip) return
+    const database = await createPostgresDatabase()
+    file.after(database.drop)
+    where = { env: { DATABASE_URL: database.url } }
   })
 
-  test('a second signal ends it at once', async t => {
+  test(
+    'under load SIGTERM cuts no request, neither on kept connections nor on new ones',
+    onPostgresAlone,
+    async t => {
+      const env = { ...where.env, LOG_LEVEL: 'warn', RATE_LIMIT_PER_MINUTE: '0' }
+      const service = await startService(t, { ...where, env })
+      const token = await service.token()
+      const outcomes = new Map<string, number>()
+      const count = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+      const callers = Array.from({ length: 30 }, async (_, index) => {
+        // Ten of them open a connection for every request.
+        const agent = index < 20 ? new Agent({ keepAlive: true, maxSockets: 1 }) : undefined
+        for (;;) {
+          try {
+            const { status, body } = await call('GET', service.url + tasks, token, agent)
+            count(status === 200 && body.data.length > 0 ? 'answered' : String(status))
+          } catch (error) {
+            agent?.destroy()
+            return count((error as NodeJS.ErrnoException).code ?? String(error))
+          }
+        }
+      })
+      await eventually('the load flows', async () => (outcomes.get('answered') ?? 0) > 100)
+      requested = (await service.call('POST', `${tasks}/housekeeping/run`)).body.data.id
+      assert.deepEqual(await service.stop(), done)
+      await Promise.all(callers)
+      const { answered, ...others } = Object.fromEntries(outcomes)
+      t.diagnostic(`${answered} answered`)
+      assert.deepEqual(others, { ECONNREFUSED: 30 })
+    },
+  )
+
+  test(
+    'a run asked for just before SIGTERM is done once, and a request in flight is answered while /ready fails',
+    onPostgresAlone,
+    async t => {
+      const service = await startService(t, where)
+      const run = await eventually('the run is over', async () => {
+        const { data } = (await service.call('GET', `${tasks}/housekeeping/runs/${requested}`)).body
+        return data.finished_at !== null && data
+      })
+      assert.deepEqual([run.status, run.attempts], ['completed', 1])
+
+      const request = await halfRequest(service)
+      const exit = service.stop()
+      await eventually('/ready fails', async () => (await service.ready()) === 503)
+      assert.match(await request.finish(), /^HTTP\/1\.1 200 .*connection: close.*"paused":true/is)
+      assert.deepEqual(await exit, done)
+    },
+  )
+
+  test(
+    'a signal that comes with the first answer, before everything is started, still stops it in order',
+    onPostgresAlone,
+    async t => {
+      const service = await spawnService(t, where)
+      await eventually('the first answer', async () => {
+        return (await service.call('GET', '/api/health').catch(() => undefined))?.status === 200
+      })
+      assert.deepEqual(await service.stop(), done)
+    },
+  )
+
+  test('a second signal ends it at once', onPostgresAlone, async t => {
     const service = await startService(t, where)
     await halfRequest(service)
     service.stop()
     await eventually('/ready fails', async () => (await service.ready()) === 503)
     assert.deepEqual(await service.stop(), { code: 1, signal: null })
   })
-}
-
-async function emptyDatabase(): Promise<ServiceOptions> {
-  const { createPostgresDatabase } = await import('../support/database.ts')
-  const database = await createPostgresDatabase()
-  after(database.drop)
-  return { env: { DATABASE_URL: database.url } }
-}
+})
 
 /** A request whose body is still on its way. */
 async function halfRequest(service: Service): Promise<{ finish(): Promise<string> }> {

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { billingHistory } from '../../src/features/billing/index.ts'
 import { lockInvoice } from '../../src/features/billing/repository.ts'
-import { csv, row } from '../features/billing/file.ts'
 import { costLines, haveInvoice, ingest, invoiceOf } from '../support/billing.ts'
-import { onPostgres } from '../support/database.ts'
+import { needsPostgres } from '../support/engine.ts'
+import { csv, row } from '../support/invoice-file.ts'
 import { setup } from '../support/setup.ts'
 import { jobPart } from '../support/sweep.ts'
 
@@ -17,8 +17,10 @@ const fileOf = (cents: number) =>
     Array.from({ length: LINES }, (_, index) => row({ description: `vm-${index} (x)`, USD: `$0.0${cents}` })),
   )
 
-if (onPostgres) {
-  test('of two ingests of one invoice at once one set of lines stands, whole, and its sums with it', async t => {
+test(
+  'of two ingests of one invoice at once one set of lines stands, whole, and its sums with it',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     for (let round = 0; round < ROUNDS; round++) {
       const invoice = await haveInvoice(bundle, { amount: '3.00' })
@@ -31,9 +33,13 @@ if (onPostgres) {
       const { amount_net_minor, line_count } = await invoiceOf(bundle, invoice)
       assert.deepEqual([amount_net_minor, line_count], [LINES * amounts[0]!, LINES])
     }
-  })
+  },
+)
 
-  test('a line assigned while its invoice is ingested again is assigned afterwards, or the operator is told', async t => {
+test(
+  'a line assigned while its invoice is ingested again is assigned afterwards, or the operator is told',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     for (let round = 0; round < ROUNDS; round++) {
       const invoice = await haveInvoice(bundle, { amount: '3.00' })
@@ -52,17 +58,17 @@ if (onPostgres) {
         `round ${round}: ${answer.status}`,
       )
     }
-  })
+  },
+)
 
-  test('the list of invoices does not wait for one that is being ingested', async t => {
-    const bundle = await setup(t, { provider: {} })
-    const { ctx } = bundle
-    const history = () => billingHistory(ctx).run({ ...jobPart(), id: 'run', attempt: 1 })
+test('the list of invoices does not wait for one that is being ingested', needsPostgres, async t => {
+  const bundle = await setup(t, { provider: {} })
+  const { ctx } = bundle
+  const history = () => billingHistory(ctx).run({ ...jobPart(), id: 'run', attempt: 1 })
+  await history()
+  const [invoice] = await ctx.db.selectFrom('cloud_invoices').select('id').execute()
+  await ctx.db.transaction().execute(async tx => {
+    await lockInvoice(tx, invoice!.id)
     await history()
-    const [invoice] = await ctx.db.selectFrom('cloud_invoices').select('id').execute()
-    await ctx.db.transaction().execute(async tx => {
-      await lockInvoice(tx, invoice!.id)
-      await history()
-    })
   })
-}
+})

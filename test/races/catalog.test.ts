@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { findActiveVersion, findVersion } from '../../src/features/catalog/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
-import { onPostgres } from '../support/database.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Answer, type Bundle, setup } from '../support/setup.ts'
 
@@ -41,10 +41,12 @@ async function activeVersions({ ctx }: Bundle): Promise<number[]> {
 }
 
 // PGlite has one connection: nothing there happens at once.
-if (onPostgres) {
-  const unhurried = { env: { RATE_LIMIT_PER_MINUTE: '0' } }
+const unhurried = { env: { RATE_LIMIT_PER_MINUTE: '0' } }
 
-  test('two drafts of one plan published at once: both in turn, exactly one active afterwards', async t => {
+test(
+  'two drafts of one plan published at once: both in turn, exactly one active afterwards',
+  needsPostgres,
+  async t => {
     const bundle = await withPlan(await setup(t, unhurried))
     for (let round = 0; round < ROUNDS; round++) {
       const drafts = [await draft(bundle, round), await draft(bundle, round + 1)]
@@ -58,21 +60,25 @@ if (onPostgres) {
     }
     const rows = await bundle.ctx.db.selectFrom('plan_versions').select('status').execute()
     assert.equal(rows.filter(row => row.status === 'retired').length, 2 * ROUNDS - 1)
-  })
+  },
+)
 
-  test('one draft published twice at once: one 200, one 409 already_active', async t => {
-    const bundle = await withPlan(await setup(t, unhurried))
-    for (let round = 0; round < ROUNDS; round++) {
-      const version = await draft(bundle, round)
-      const publish = () => bundle.call('POST', `${versions}/${version}/publish`)
-      const answers = await Promise.all([publish(), publish()])
-      assert.deepEqual(statuses(answers), [200, 409])
-      assert.equal(answers.find(answer => answer.status === 409)!.body.code, 'already_active')
-      assert.deepEqual(await activeVersions(bundle), [version])
-    }
-  })
+test('one draft published twice at once: one 200, one 409 already_active', needsPostgres, async t => {
+  const bundle = await withPlan(await setup(t, unhurried))
+  for (let round = 0; round < ROUNDS; round++) {
+    const version = await draft(bundle, round)
+    const publish = () => bundle.call('POST', `${versions}/${version}/publish`)
+    const answers = await Promise.all([publish(), publish()])
+    assert.deepEqual(statuses(answers), [200, 409])
+    assert.equal(answers.find(answer => answer.status === 409)!.body.code, 'already_active')
+    assert.deepEqual(await activeVersions(bundle), [version])
+  }
+})
 
-  test('a draft replaced while it is published: what was published is what either answer says, and stays', async t => {
+test(
+  'a draft replaced while it is published: what was published is what either answer says, and stays',
+  needsPostgres,
+  async t => {
     const bundle = await withPlan(await setup(t, unhurried))
     for (let round = 0; round < ROUNDS; round++) {
       const version = await draft(bundle, 1)
@@ -89,9 +95,13 @@ if (onPostgres) {
       assert.equal(body.data.base_price_cents, price)
       assert.equal(body.data.items[0].included_qty, price)
     }
-  })
+  },
+)
 
-  test('an item written straight into the database during a publish waits for it and is refused', async t => {
+test(
+  'an item written straight into the database during a publish waits for it and is refused',
+  needsPostgres,
+  async t => {
     const bundle = await withPlan(await setup(t, unhurried))
     const version = await draft(bundle, 1)
     const { db } = bundle.ctx
@@ -115,15 +125,19 @@ if (onPostgres) {
       const settled = written.then(() => true)
       await eventually('the writer waits', async () => {
         const { rows } = await sql`
-          select 1 from pg_locks l join pg_stat_activity a using (pid)
-          where not l.granted and a.datname = current_database()`.execute(db)
+        select 1 from pg_locks l join pg_stat_activity a using (pid)
+        where not l.granted and a.datname = current_database()`.execute(db)
         return rows.length > 0 || Promise.race([settled, false])
       })
     })
     assert.equal(await written, '55000')
-  })
+  },
+)
 
-  test('a signup during a publish gets the version before or the one after, active until the signup is done', async t => {
+test(
+  'a signup during a publish gets the version before or the one after, active until the signup is done',
+  needsPostgres,
+  async t => {
     const bundle = await withPlan(await setup(t, unhurried))
     await bundle.call('POST', `${versions}/${await draft(bundle, 0)}/publish`)
     for (let round = 1; round <= ROUNDS; round++) {
@@ -139,30 +153,34 @@ if (onPostgres) {
       assert.equal(seen!.status, 'active')
       assert.ok(seen!.version === version || seen!.version === version - 1)
     }
-  })
+  },
+)
 
-  test('two plans of one code created at once: one 201, one 409 plan_code_taken', async t => {
-    const { call } = await setup(t, unhurried)
-    for (let round = 0; round < ROUNDS; round++) {
-      const create = () => call('POST', `${base}/plans`, { body: { code: `plan-${round}`, name: 'Plan' } })
-      const answers = await Promise.all([create(), create()])
-      assert.deepEqual(statuses(answers), [201, 409])
-      assert.equal(answers.find(answer => answer.status === 409)!.body.code, 'plan_code_taken')
-    }
-  })
+test('two plans of one code created at once: one 201, one 409 plan_code_taken', needsPostgres, async t => {
+  const { call } = await setup(t, unhurried)
+  for (let round = 0; round < ROUNDS; round++) {
+    const create = () => call('POST', `${base}/plans`, { body: { code: `plan-${round}`, name: 'Plan' } })
+    const answers = await Promise.all([create(), create()])
+    assert.deepEqual(statuses(answers), [201, 409])
+    assert.equal(answers.find(answer => answer.status === 409)!.body.code, 'plan_code_taken')
+  }
+})
 
-  test('two addons of one code created at once: one 201, one 409 addon_code_taken', async t => {
-    const { call } = await setup(t, unhurried)
-    for (let round = 0; round < ROUNDS; round++) {
-      const body = { code: `addon-${round}`, resource_kind: 'droplet', qty: 1, price_cents: 1 }
-      const create = () => call('POST', `${base}/addons`, { body })
-      const answers = await Promise.all([create(), create()])
-      assert.deepEqual(statuses(answers), [201, 409])
-      assert.equal(answers.find(answer => answer.status === 409)!.body.code, 'addon_code_taken')
-    }
-  })
+test('two addons of one code created at once: one 201, one 409 addon_code_taken', needsPostgres, async t => {
+  const { call } = await setup(t, unhurried)
+  for (let round = 0; round < ROUNDS; round++) {
+    const body = { code: `addon-${round}`, resource_kind: 'droplet', qty: 1, price_cents: 1 }
+    const create = () => call('POST', `${base}/addons`, { body })
+    const answers = await Promise.all([create(), create()])
+    assert.deepEqual(statuses(answers), [201, 409])
+    assert.equal(answers.find(answer => answer.status === 409)!.body.code, 'addon_code_taken')
+  }
+})
 
-  test('two overlapping prices added at once: one wins, the other is 409 price_overlap', async t => {
+test(
+  'two overlapping prices added at once: one wins, the other is 409 price_overlap',
+  needsPostgres,
+  async t => {
     const { call } = await setup(t, unhurried)
     for (let round = 0; round < ROUNDS; round++) {
       const add = (effective_from: string) =>
@@ -179,5 +197,5 @@ if (onPostgres) {
       assert.deepEqual(statuses(answers), [201, 409], answers.map(answer => answer.text).join())
       assert.equal(answers.find(answer => answer.status === 409)!.body.code, 'price_overlap')
     }
-  })
-}
+  },
+)

@@ -3,47 +3,49 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { systemClock } from '../../src/kernel/clock.ts'
+import { withLongStatements } from '../../src/kernel/db/connection.ts'
 import type { Engine } from '../../src/kernel/db/engine.ts'
+import { problemOfDatabaseError } from '../../src/kernel/db/errors.ts'
 import { migrate, readMigrations } from '../../src/kernel/db/migrations.ts'
 import { openPostgres, type PostgresOptions } from '../../src/kernel/db/postgres.ts'
-import { problemOfDatabaseError } from '../../src/kernel/db/sql-state.ts'
-import { withLongStatements } from '../../src/kernel/db/statement-limit.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
+import { systemClock } from '../../src/kernel/time.ts'
 import { createPostgresDatabase, onPostgres } from '../support/database.ts'
 import { startDatabaseProxy } from '../support/database-proxy.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
-import { pgbouncerVersion, startPgbouncer } from '../support/pgbouncer.ts'
+import { needsPgbouncer, startPgbouncer } from '../support/pgbouncer.ts'
 import { setup, undoStack } from '../support/setup.ts'
 
 const silent = pino({ level: 'silent' })
-const skip = pgbouncerVersion === undefined && 'PgBouncer is not installed'
 
-if (onPostgres) {
-  type T = Parameters<typeof undoStack>[0]
+type T = Parameters<typeof undoStack>[0]
 
-  async function databaseOf(t: T) {
-    const undo = undoStack(t)
-    const { url, drop } = await createPostgresDatabase()
-    undo(drop)
-    const open = (options: Partial<PostgresOptions> = {}): Engine => {
-      const engine = openPostgres({ url, poolSize: 4, log: silent, ...options })
-      undo(() => engine.close())
-      return engine
-    }
-    return { undo, url, open }
+async function databaseOf(t: T) {
+  const undo = undoStack(t)
+  const { url, drop } = await createPostgresDatabase()
+  undo(drop)
+  const open = (options: Partial<PostgresOptions> = {}): Engine => {
+    const engine = openPostgres({ url, poolSize: 4, log: silent, ...options })
+    undo(() => engine.close())
+    return engine
   }
+  return { undo, url, open }
+}
 
-  const answer = async ({ db }: Pick<Engine, 'db'>, n: number) =>
-    (await sql<{ n: number }>`select ${n}::int as n`.execute(db)).rows[0]?.n
-  const codeOf = (error: unknown) => problemOfDatabaseError(error)?.code
-  const working = async (engine: Engine) =>
-    (
-      await sql`select 1 from pg_stat_activity where datname = current_database() and query like 'select pg_sleep%'
-        and state = 'active'`.execute(engine.db)
-    ).rows.length
+const answer = async ({ db }: Pick<Engine, 'db'>, n: number) =>
+  (await sql<{ n: number }>`select ${n}::int as n`.execute(db)).rows[0]?.n
+const codeOf = (error: unknown) => problemOfDatabaseError(error)?.code
+const working = async (engine: Engine) =>
+  (
+    await sql`select 1 from pg_stat_activity where datname = current_database() and query like 'select pg_sleep%'
+      and state = 'active'`.execute(engine.db)
+  ).rows.length
 
-  test('a statement that takes too long is ended on the server and told as such, and its connection goes on', async t => {
+test(
+  'a statement that takes too long is ended on the server and told as such, and its connection goes on',
+  needsPostgres,
+  async t => {
     const { open } = await databaseOf(t)
     const engine = open({ poolSize: 1, statementMs: 1_000 })
     const backend = async () => (await sql`select pg_backend_pid() as pid`.execute(engine.db)).rows[0]
@@ -57,22 +59,26 @@ if (onPostgres) {
       transaction(engine.db, tx => sql`select pg_sleep(60)`.execute(tx)),
       e => codeOf(e) === 'query_timeout',
     )
-  })
+  },
+)
 
-  test('behind a pooler a statement that takes too long is ended as well', { skip }, async t => {
-    const { url, open } = await databaseOf(t)
-    const engine = open({ url: await startPgbouncer(t, url), poolSize: 1, statementMs: 1_000 })
-    await assert.rejects(sql`select pg_sleep(60)`.execute(engine.db), e => codeOf(e) === 'query_timeout')
-    assert.equal(engine.isPooled(), true)
-    await assert.rejects(
-      transaction(engine.db, tx => sql`select pg_sleep(60)`.execute(tx)),
-      e => codeOf(e) === 'query_timeout',
-    )
-    assert.equal(await working(open()), 0)
-    assert.equal(await answer(engine, 7), 7)
-  })
+test('behind a pooler a statement that takes too long is ended as well', needsPgbouncer, async t => {
+  const { url, open } = await databaseOf(t)
+  const engine = open({ url: await startPgbouncer(t, url), poolSize: 1, statementMs: 1_000 })
+  await assert.rejects(sql`select pg_sleep(60)`.execute(engine.db), e => codeOf(e) === 'query_timeout')
+  assert.equal(engine.isPooled(), true)
+  await assert.rejects(
+    transaction(engine.db, tx => sql`select pg_sleep(60)`.execute(tx)),
+    e => codeOf(e) === 'query_timeout',
+  )
+  assert.equal(await working(open()), 0)
+  assert.equal(await answer(engine, 7), 7)
+})
 
-  test('a connection that stopped answering is never used again, nor are those that were idle beside it', async t => {
+test(
+  'a connection that stopped answering is never used again, nor are those that were idle beside it',
+  needsPostgres,
+  async t => {
     const { url, open } = await databaseOf(t)
     const proxy = await startDatabaseProxy({ upstream: url })
     const engine = open({ url: proxy.url(url), statementMs: 1_000 })
@@ -96,21 +102,25 @@ if (onPostgres) {
       e => codeOf(e) === 'unavailable',
     )
     assert.equal(await answer(engine, 10), 10)
-  })
+  },
+)
 
-  test('an idle connection that froze is found before it is handed out', async t => {
-    const { url, open } = await databaseOf(t)
-    const proxy = await startDatabaseProxy({ upstream: url })
-    const engine = open({ url: proxy.url(url), statementMs: 60_000 })
-    t.after(() => proxy.close())
-    await Promise.all([1, 2, 3].map(n => answer(engine, n)))
-    const answered = Date.now()
-    await eventually('they are no longer taken to be alive', async () => Date.now() - answered > 2_000)
-    proxy.freeze('served')
-    assert.deepEqual(await Promise.all([4, 5, 6, 7].map(n => answer(engine, n))), [4, 5, 6, 7])
-  })
+test('an idle connection that froze is found before it is handed out', needsPostgres, async t => {
+  const { url, open } = await databaseOf(t)
+  const proxy = await startDatabaseProxy({ upstream: url })
+  const engine = open({ url: proxy.url(url), statementMs: 60_000 })
+  t.after(() => proxy.close())
+  await Promise.all([1, 2, 3].map(n => answer(engine, n)))
+  const answered = Date.now()
+  await eventually('they are no longer taken to be alive', async () => Date.now() - answered > 2_000)
+  proxy.freeze('served')
+  assert.deepEqual(await Promise.all([4, 5, 6, 7].map(n => answer(engine, n))), [4, 5, 6, 7])
+})
 
-  test('a long statement is left alone while the server works on it, and given up when its answer was lost', async t => {
+test(
+  'a long statement is left alone while the server works on it, and given up when its answer was lost',
+  needsPostgres,
+  async t => {
     const { url, open } = await databaseOf(t)
     const proxy = await startDatabaseProxy({ upstream: url })
     t.after(() => proxy.close())
@@ -121,9 +131,13 @@ if (onPostgres) {
     await eventually('the server works on it', async () => (await working(other)) === 1)
     proxy.freeze('served')
     await Promise.all([lost, sleep(other, 11)])
-  })
+  },
+)
 
-  test('a migration takes as long as it takes, and another node waits for it and says so', async t => {
+test(
+  'a migration takes as long as it takes, and another node waits for it and says so',
+  needsPostgres,
+  async t => {
     const { undo, open } = await databaseOf(t)
     const [one, two] = [open({ statementMs: 1_000 }), open({ statementMs: 1_000 })]
     const version = readMigrations().length + 1
@@ -146,9 +160,13 @@ if (onPostgres) {
       ['after', 'slow'],
     )
     assert.deepEqual(said, ['another process migrates the database: waiting for it'])
-  })
+  },
+)
 
-  test('a standby that takes no writes is told as such, also by health, and a failover heals by itself', async t => {
+test(
+  'a standby that takes no writes is told as such, also by health, and a failover heals by itself',
+  needsPostgres,
+  async t => {
     const { ctx, call } = await setup(t)
     const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(ctx.db)
     const readOnly = async (on: boolean) => {
@@ -181,9 +199,13 @@ if (onPostgres) {
       'health is well',
       async () => (await call('GET', '/api/health', { token: null })).status === 200,
     )
-  })
+  },
+)
 
-  test('a worker knows which queue it no longer reaches, and that it reaches it again', async t => {
+test(
+  'a worker knows which queue it no longer reaches, and that it reaches it again',
+  needsPostgres,
+  async t => {
     const { ctx } = await setup(t, { worker: true })
     const { jobs, db } = ctx
     await eventually('all are reached', async () => jobs.unreached(5) === undefined)
@@ -191,5 +213,5 @@ if (onPostgres) {
     await eventually('one is missed', async () => jobs.unreached(5))
     await sql`alter schema lost rename to pgboss`.execute(db)
     await eventually('all are reached again', async () => jobs.unreached(5) === undefined)
-  })
-}
+  },
+)

@@ -1,15 +1,17 @@
 // Races that only a database with many connections has: on PostgreSQL, round after round, with real requests.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onPostgres } from '../support/database.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { deployment, plan, publish } from '../support/factories.ts'
 import { setup } from '../support/setup.ts'
 
 const ROUNDS = 200
 const base = '/api/v1/deployments'
 
-if (onPostgres) {
-  test('of two moves of one deployment one wins, the other is told, and there is one event', async t => {
+test(
+  'of two moves of one deployment one wins, the other is told, and there is one event',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     for (let round = 0; round < ROUNDS; round++) {
       const { id } = await deployment(bundle)
@@ -22,9 +24,13 @@ if (onPostgres) {
       const { body } = await bundle.call('GET', `${base}/${id}`)
       assert.deepEqual([body.data.state, body.data.events.length], ['paused', 1])
     }
-  })
+  },
+)
 
-  test('an operator’s suspension is lifted by no member, whatever the member does at the same time', async t => {
+test(
+  'an operator’s suspension is lifted by no member, whatever the member does at the same time',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     const { call, tokens } = bundle
     const member = await tokens.tenant('acme')
@@ -48,9 +54,13 @@ if (onPostgres) {
         )
       for (const { from_state, actor } of events) assert.ok(from_state !== 'suspended', actor)
     }
-  })
+  },
+)
 
-  test('of a suspension of billing actions and a move that is one, the one or the other comes first', async t => {
+test(
+  'of a suspension of billing actions and a move that is one, the one or the other comes first',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     const { call } = bundle
     const seen = new Set<string>()
@@ -74,32 +84,36 @@ if (onPostgres) {
       }
     }
     assert.deepEqual([...seen].sort(), ['billing_action_suspended', 'moved'])
-  })
+  },
+)
 
-  test('of two creates of one slug one wins, and the other is 409', async t => {
-    const bundle = await setup(t)
-    for (let round = 0; round < ROUNDS; round++) {
-      const body = { tenant_id: 'acme', slug: `race-${round}` }
-      const answers = await Promise.all([1, 2].map(() => bundle.call('POST', base, { body })))
-      assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409], `round ${round}`)
-      assert.equal(answers.find(({ status }) => status === 409)?.body.code, 'slug_taken')
-    }
-  })
+test('of two creates of one slug one wins, and the other is 409', needsPostgres, async t => {
+  const bundle = await setup(t)
+  for (let round = 0; round < ROUNDS; round++) {
+    const body = { tenant_id: 'acme', slug: `race-${round}` }
+    const answers = await Promise.all([1, 2].map(() => bundle.call('POST', base, { body })))
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409], `round ${round}`)
+    assert.equal(answers.find(({ status }) => status === 409)?.body.code, 'slug_taken')
+  }
+})
 
-  test('of two subscribes one wins, and the other is 409', async t => {
-    const bundle = await setup(t)
-    const plan_code = await plan(bundle)
-    for (let round = 0; round < ROUNDS; round++) {
-      const { id } = await deployment(bundle)
-      const answers = await Promise.all(
-        [1, 2].map(() => bundle.call('POST', `${base}/${id}/subscribe`, { body: { plan_code } })),
-      )
-      assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409], `round ${round}`)
-      assert.equal(answers.find(({ status }) => status === 409)?.body.code, 'already_subscribed')
-    }
-  })
+test('of two subscribes one wins, and the other is 409', needsPostgres, async t => {
+  const bundle = await setup(t)
+  const plan_code = await plan(bundle)
+  for (let round = 0; round < ROUNDS; round++) {
+    const { id } = await deployment(bundle)
+    const answers = await Promise.all(
+      [1, 2].map(() => bundle.call('POST', `${base}/${id}/subscribe`, { body: { plan_code } })),
+    )
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409], `round ${round}`)
+    assert.equal(answers.find(({ status }) => status === 409)?.body.code, 'already_subscribed')
+  }
+})
 
-  test('a publish beside a subscribe: the subscription is on a version that was active, and one is active afterwards', async t => {
+test(
+  'a publish beside a subscribe: the subscription is on a version that was active, and one is active afterwards',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     const code = await plan(bundle)
     for (let round = 0; round < ROUNDS; round++) {
@@ -120,9 +134,13 @@ if (onPostgres) {
         'bound to the version that was active just before or is now',
       )
     }
-  })
+  },
+)
 
-  test('a cancel beside a subscribe never leaves a living subscription on a cancelled deployment', async t => {
+test(
+  'a cancel beside a subscribe never leaves a living subscription on a cancelled deployment',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     const plan_code = await plan(bundle)
     for (let round = 0; round < ROUNDS; round++) {
@@ -138,5 +156,5 @@ if (onPostgres) {
         `round ${round}`,
       )
     }
-  })
-}
+  },
+)

@@ -10,8 +10,8 @@ import { writeAllSeen, writeSeen } from '../../src/features/inventory/write-seen
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { onPostgres } from '../support/database.ts'
 import { accept, desire, drifts, droplet } from '../support/drift.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { rowOf, see, shown, sightingOf } from '../support/sweep.ts'
 
@@ -27,8 +27,10 @@ async function deadlocks({ ctx }: Bundle): Promise<number> {
   return rows[0]!.deadlocks
 }
 
-if (onPostgres) {
-  test('of two accepts beside a sweep one wins, the other is told, and the version goes up once', async t => {
+test(
+  'of two accepts beside a sweep one wins, the other is told, and the version goes up once',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     const id = await droplet(bundle, { provider_id: '1', name: 'web', attrs: { n: -1 } })
     await desire(bundle, id, { name: 'web', n: -1 })
@@ -52,9 +54,13 @@ if (onPostgres) {
     const told = body.data.filter(({ kind }: { kind: string }) => kind === 'drift_detected')
     assert.equal(told.length, ROUNDS)
     assert.equal(await deadlocks(bundle), 0)
-  })
+  },
+)
 
-  test('sweeps, syncs, accepts, operators and sagas over the same resources never deadlock or lose a bump', async t => {
+test(
+  'sweeps, syncs, accepts, operators and sagas over the same resources never deadlock or lose a bump',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     const { ctx, clock } = bundle
     const count = 30
@@ -105,8 +111,8 @@ if (onPostgres) {
       ])
     }
     const { rows } = await sql<{ versions: number; open_twice: number }>`
-      select (select sum(spec_version - 1) from cloud_provisioned)::int as versions,
-        (select count(*) from (select 1 from cloud_drift where status = 'open' group by resource_id, field having count(*) > 1) t)::int as open_twice`.execute(
+    select (select sum(spec_version - 1) from cloud_provisioned)::int as versions,
+      (select count(*) from (select 1 from cloud_drift where status = 'open' group by resource_id, field having count(*) > 1) t)::int as open_twice`.execute(
       ctx.db,
     )
     assert.deepEqual(rows[0], { versions: bumps, open_twice: 0 })
@@ -114,5 +120,5 @@ if (onPostgres) {
       await transaction(ctx.db, tx => dropDesiredState(tx, at(), resourceId))
     assert.deepEqual(await drifts(bundle), [])
     assert.equal(await deadlocks(bundle), 0)
-  })
-}
+  },
+)

@@ -3,12 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pushInvoice } from '../../src/features/billing/push-invoice.ts'
 import { FinanceError } from '../../src/integrations/finance/index.ts'
-import { onPostgres } from '../support/database.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { giveLines, haveInvoice, invoiceRow } from '../support/invoices.ts'
 import { setup, silentLog } from '../support/setup.ts'
 
-if (onPostgres) {
-  test('whatever pushes, lost answers and new lines come at once, finance ends with the last lines, once', async t => {
+test(
+  'whatever pushes, lost answers and new lines come at once, finance ends with the last lines, once',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t, { finance: {} })
     const { ctx, finance } = bundle
     const id = await haveInvoice(bundle)
@@ -30,5 +32,5 @@ if (onPostgres) {
       assert.deepEqual([kept!.amount_net_minor, others.length], [round * 100, 0], `round ${round}`)
       assert.equal((await invoiceRow(bundle, id)).finance_invoice_id, kept!.id)
     }
-  })
-}
+  },
+)

@@ -4,15 +4,17 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { buildApp } from '../../src/app.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
-import { onPostgres } from '../support/database.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { setup } from '../support/setup.ts'
 
 const ROUNDS = 200
 const TOGETHER = 20
 
-if (onPostgres) {
-  test('of twenty requests with one Idempotency-Key one is done, and all get its answer', async t => {
+test(
+  'of twenty requests with one Idempotency-Key one is done, and all get its answer',
+  needsPostgres,
+  async t => {
     const { call, ctx, tokens } = await setup(t, { env: { RATE_LIMIT_PER_MINUTE: '0' } })
     const token = await tokens.tenant('acme', { sub: 'alice' })
     for (let round = 1; round <= ROUNDS; round++) {
@@ -33,9 +35,13 @@ if (onPostgres) {
       .select(eb => eb.fn.countAll<number>().as('n'))
       .executeTakeFirstOrThrow()
     assert.equal(n, ROUNDS)
-  })
+  },
+)
 
-  test('of twenty requests that find what a dead process of an older release began, one is done', async t => {
+test(
+  'of twenty requests that find what a dead process of an older release began, one is done',
+  needsPostgres,
+  async t => {
     const { call, ctx, tokens } = await setup(t, { env: { RATE_LIMIT_PER_MINUTE: '0' } })
     const token = await tokens.tenant('acme', { sub: 'alice' })
     const send = (key: string) =>
@@ -58,9 +64,13 @@ if (onPostgres) {
       assert.equal(made.size, 1, `round ${round}`)
       assert.ok(!made.has(body.data.key_id))
     }
-  })
+  },
+)
 
-  test('two nodes whose clocks are five minutes apart do one request once, also while it is under way', async t => {
+test(
+  'two nodes whose clocks are five minutes apart do one request once, also while it is under way',
+  needsPostgres,
+  async t => {
     const { ctx, url, tokens, clock } = await setup(t)
     const ahead = { now: () => new Date(clock.now().getTime() + 300_000) }
     const other = await buildApp({ ...ctx, clock: ahead })
@@ -96,7 +106,7 @@ if (onPostgres) {
     const second = create(urls[1]!)
     await eventually('the second asks for the key', async () => {
       const { rows } = await sql<{ n: number }>`select count(*)::int as n from pg_stat_activity
-        where query like '%pg_try_advisory_xact_lock%' and datname = current_database()`.execute(ctx.db)
+      where query like '%pg_try_advisory_xact_lock%' and datname = current_database()`.execute(ctx.db)
       return rows[0]!.n >= 1
     })
     release.resolve()
@@ -109,5 +119,5 @@ if (onPostgres) {
       .select(eb => eb.fn.countAll<number>().as('n'))
       .executeTakeFirstOrThrow()
     assert.equal(n, 1)
-  })
-}
+  },
+)

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
-import { onPostgres } from '../support/database.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { deployment, plan } from '../support/factories.ts'
 import { type Answer, type Bundle, setup } from '../support/setup.ts'
 
@@ -111,8 +111,10 @@ async function countOf({ ctx }: Bundle, effects: string): Promise<number> {
   return rows[0]!.n
 }
 
-if (onPostgres) {
-  test('with three of ten commits’ answers lost, whatever is asked for under a key is done once and answered alike', async t => {
+test(
+  'with three of ten commits’ answers lost, whatever is asked for under a key is done once and answered alike',
+  needsPostgres,
+  async t => {
     const bundle = await proxied(t)
     const { call, proxy } = bundle
     await plan(bundle, { code: 'pro' })
@@ -144,9 +146,13 @@ if (onPostgres) {
       answers.map(({ status, text }) => [status, text]),
     )
     assert.ok(again.every(({ headers }) => headers.get('idempotency-replayed') === 'true'))
-  })
+  },
+)
 
-  test('a commit whose answer is lost is looked up by the service: its caller hears the answer at once', async t => {
+test(
+  'a commit whose answer is lost is looked up by the service: its caller hears the answer at once',
+  needsPostgres,
+  async t => {
     const bundle = await proxied(t)
     const { call, proxy } = bundle
     proxy.loseCommits(1)
@@ -157,5 +163,5 @@ if (onPostgres) {
     assert.deepEqual([made.status, made.headers.get('idempotency-replayed')], [201, 'true'])
     assert.equal(proxy.counters.lostCommits, 1)
     assert.equal(await countOf(bundle, 'api_keys'), 1)
-  })
-}
+  },
+)

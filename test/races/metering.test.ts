@@ -1,7 +1,7 @@
 // Nodes that meter the same hours at once, on a database with many connections.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onPostgres } from '../support/database.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { deployment } from '../support/factories.ts'
 import { meter, tied, usageRows } from '../support/metering.ts'
 import { setup } from '../support/setup.ts'
@@ -9,8 +9,10 @@ import { setup } from '../support/setup.ts'
 const ROUNDS = 10
 const NODES = 4
 
-if (onPostgres) {
-  test('hours that several nodes meter at once are metered once, none left out and none twice', async t => {
+test(
+  'hours that several nodes meter at once are metered once, none left out and none twice',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     const { clock, ctx } = bundle
     clock.set('2026-11-01T00:00:00Z')
@@ -35,9 +37,13 @@ if (onPostgres) {
       .select(eb => eb.fn.countAll<number>().as('hours'))
       .executeTakeFirstOrThrow()
     assert.equal(hours, ROUNDS * 30)
-  })
+  },
+)
 
-  test('a resource that changes hands while an hour is metered counts for the whole of that hour, neither more nor less', async t => {
+test(
+  'a resource that changes hands while an hour is metered counts for the whole of that hour, neither more nor less',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     const { clock } = bundle
     clock.set('2026-11-01T00:00:00Z')
@@ -65,5 +71,5 @@ if (onPostgres) {
         hour,
       )
     assert.equal(byHour.size, ROUNDS)
-  })
-}
+  },
+)

@@ -1,7 +1,7 @@
 // Races of provisioning: on PostgreSQL, round after round, with real requests, the real queue and the simulated provider.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onPostgres } from '../support/database.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { deployment, plan } from '../support/factories.ts'
 import { dropletsWith, ended, IMAGE, provision, SIZE } from '../support/provisioning.ts'
 import { setup } from '../support/setup.ts'
@@ -16,8 +16,10 @@ async function rounds(count: number, round: (number: number) => Promise<void>): 
     await Promise.all(Array.from({ length: Math.min(TOGETHER, count - done) }, (_, n) => round(done + n)))
 }
 
-if (onPostgres) {
-  test('of two runs for the last place of a plan one gets it, and the other is refused before it creates anything', async t => {
+test(
+  'of two runs for the last place of a plan one gets it, and the other is refused before it creates anything',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t, { worker: true, provider: {} })
     const plan_code = await plan(bundle, {
       items: [{ resource_kind: 'droplet', included_qty: 1, hard_cap_qty: 1 }],
@@ -38,9 +40,13 @@ if (onPostgres) {
       assert.equal(dropletsWith(bundle, `saga:${refused!.id}`).length, 0)
     })
     assert.equal(bundle.sandbox.world.ordered.length, ROUNDS)
-  })
+  },
+)
 
-  test('of a provisioning and a deprovisioning at the same moment one begins, and the other is told', async t => {
+test(
+  'of a provisioning and a deprovisioning at the same moment one begins, and the other is told',
+  needsPostgres,
+  async t => {
     // Nobody works: what begins stays under way.
     const bundle = await setup(t, { provider: {} })
     const firsts = { provision: 0, deprovision: 0 }
@@ -61,9 +67,13 @@ if (onPostgres) {
       firsts[one.status === 202 ? 'provision' : 'deprovision']++
     })
     assert.equal(firsts.provision + firsts.deprovision, ROUNDS * 2)
-  })
+  },
+)
 
-  test('two first runs of a tenant end with one project, and of one name asked for five times there is one run', async t => {
+test(
+  'two first runs of a tenant end with one project, and of one name asked for five times there is one run',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t, { worker: true, provider: {} })
     const { sandbox, call } = bundle
     await rounds(20, async round => {
@@ -81,5 +91,5 @@ if (onPostgres) {
       assert.deepEqual([named.length, body.data.length], [1, 1], `round ${round}`)
       assert.equal(sandbox.world.projectResources.get(named[0]!.id)?.size, 2)
     })
-  })
-}
+  },
+)

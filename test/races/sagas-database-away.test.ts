@@ -5,30 +5,32 @@ import { sql } from 'kysely'
 import type { Engine } from '../../src/kernel/db/engine.ts'
 import { openPostgres } from '../../src/kernel/db/postgres.ts'
 import { anotherWorker } from '../support/another-worker.ts'
-import { onPostgres } from '../support/database.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
+import { needsPostgres, testDatabaseUrl } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { deployment } from '../support/factories.ts'
-import { databaseUrl, testDatabaseUrl } from '../support/prepare-databases.ts'
+import { databaseUrl } from '../support/prepare-databases.ts'
 import { deprovision, dropletsOf, ended, ordersOf, provision } from '../support/provisioning.ts'
 import * as sagas from '../support/sagas.ts'
 import { type Bundle, setup, silentLog } from '../support/setup.ts'
 
-if (onPostgres) {
-  test('provisioning through a database that breaks off in every step’s own transaction completes, each droplet ordered once', async t => {
+test(
+  'provisioning through a database that breaks off in every step’s own transaction completes, each droplet ordered once',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t, { provider: {}, worker: true })
     const { db } = bundle.ctx
     // The first two writes of each table end their own connection.
     await sql`create function blink() returns trigger language plpgsql as $$
-      begin
-        if nextval('blinks_' || tg_table_name) <= 2 then perform pg_terminate_backend(pg_backend_pid()); end if;
-        return coalesce(new, old);
-      end $$`.execute(db)
+    begin
+      if nextval('blinks_' || tg_table_name) <= 2 then perform pg_terminate_backend(pg_backend_pid()); end if;
+      return coalesce(new, old);
+    end $$`.execute(db)
     for (const table of ['provisioning_reservations', 'cloud_projects', 'cloud_provisioned'])
       await sql
         .raw(
           `create sequence blinks_${table};
-           create trigger blink before insert or delete on ${table} for each row execute function blink()`,
+         create trigger blink before insert or delete on ${table} for each row execute function blink()`,
         )
         .execute(db)
     const { id } = await deployment(bundle)
@@ -38,9 +40,13 @@ if (onPostgres) {
     const gone = await ended(bundle, await deprovision(bundle, id))
     assert.deepEqual([gone.status, dropletsOf(bundle, run).length], ['completed', 0])
     assert.equal(bundle.logged().match(/saga step waits for the database/g)?.length, 6)
-  })
+  },
+)
 
-  test('of provisionings whose commits lose their answers all complete, with one droplet and one place each', async t => {
+test(
+  'of provisionings whose commits lose their answers all complete, with one droplet and one place each',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t, { provider: {} })
     const runs = []
     for (let i = 0; i < 12; i++) runs.push(await provision(bundle, (await deployment(bundle)).id))
@@ -57,12 +63,16 @@ if (onPostgres) {
     assert.ok(proxy.counters.lostCommits > 0 && proxy.counters.lostAutocommits > 0)
     const { db } = bundle.ctx
     const { rows } = await sql<{ places: number; kept: number }>`
-      select (select count(*)::int from provisioning_reservations) as places,
-        (select count(*)::int from cloud_provisioned) as kept`.execute(db)
+    select (select count(*)::int from provisioning_reservations) as places,
+      (select count(*)::int from cloud_provisioned) as kept`.execute(db)
     assert.deepEqual(rows, [{ places: 0, kept: 12 }])
-  })
+  },
+)
 
-  test('a step that waits for the database past its timeout goes on when it is back; one whose run was taken meanwhile does not', async t => {
+test(
+  'a step that waits for the database past its timeout goes on when it is back; one whose run was taken meanwhile does not',
+  needsPostgres,
+  async t => {
     const journal: sagas.Journal = []
     const reached = [sagas.gate(), sagas.gate()]
     const waiting = (name: string, { pass }: sagas.Gate) =>
@@ -98,8 +108,8 @@ if (onPostgres) {
     await eventually('the loss is noticed', async () => /saga (lost|left)/.test(bundle.logged()))
     assert.deepEqual(journal.toSorted(), ['execute kept', 'execute taken', 'wrote kept'])
     assert.equal((await sagas.show(bundle, taken.id)).status, 'running')
-  })
-}
+  },
+)
 
 /** The bundle's database through a proxy; the queue goes there directly. */
 async function throughProxy(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { encryptedTables } from '../../src/encrypted-tables.ts'
 import { createVault } from '../../src/features/secrets/index.ts'
-import { reencryptTable } from '../../src/kernel/reencrypt.ts'
+import { reencryptTable } from '../../src/kernel/crypto-rotation.ts'
 import { onPostgres } from '../support/database.ts'
 import { setup } from '../support/setup.ts'
 
@@ -12,8 +12,10 @@ const env = { RATE_LIMIT_PER_MINUTE: '0' }
 const ROUNDS = 25
 const AT_ONCE = 8
 
-if (onPostgres) {
-  test('values that are put at the same time get versions one after another, and the last one stands', async t => {
+test(
+  'values that are put at the same time get versions one after another, and the last one stands',
+  needsPostgres,
+  async t => {
     const { call, ctx } = await setup(t, { env })
     for (let round = 1; round <= ROUNDS; round++) {
       const put = (value: string) => call('PUT', `${base}/round/r${round}`, { body: { value } })
@@ -29,9 +31,13 @@ if (onPostgres) {
       const { body } = await call('GET', `${base}/round%2Fr${round}`)
       assert.deepEqual([body.data.version, body.data.fingerprint], [AT_ONCE, ctx.vault.fingerprint(last)])
     }
-  })
+  },
+)
 
-  test('of the same value put at the same time one counts, and of creations one succeeds', async t => {
+test(
+  'of the same value put at the same time one counts, and of creations one succeeds',
+  needsPostgres,
+  async t => {
     const { call } = await setup(t, { env })
     for (let round = 1; round <= ROUNDS; round++) {
       const same = Array.from({ length: AT_ONCE }, () =>
@@ -44,9 +50,13 @@ if (onPostgres) {
       const statuses = (await Promise.all(made)).map(({ status }) => status).sort()
       assert.deepEqual(statuses, [201, ...Array(AT_ONCE - 1).fill(409)])
     }
-  })
+  },
+)
 
-  test('puts and deletions at the same time all get an answer, and what stands afterwards is whole', async t => {
+test(
+  'puts and deletions at the same time all get an answer, and what stands afterwards is whole',
+  needsPostgres,
+  async t => {
     const { call, ctx } = await setup(t, { env })
     const name = 'provider_token/metering'
     for (let round = 1; round <= ROUNDS; round++) {
@@ -62,9 +72,13 @@ if (onPostgres) {
       if (status === 200) assert.ok(body.data.readable && body.data.version <= AT_ONCE)
       assert.equal(ctx.providers.for('metering').absent === undefined, status === 200)
     }
-  })
+  },
+)
 
-  test('values that are put while their table is re-encrypted stay as they were put', async t => {
+test(
+  'values that are put while their table is re-encrypted stay as they were put',
+  needsPostgres,
+  async t => {
     const [OLD, NEW] = ['older-key-of-this-test-6f1d0c9a83b2', 'newer-key-of-this-test-b72e5d14f0c8']
     const { call, ctx } = await setup(t, { env: { ...env, SECRET_KEY: `${NEW},${OLD}` } })
     const names = Array.from({ length: 40 }, (_, i) => `s${i}`)
@@ -73,7 +87,7 @@ if (onPostgres) {
     for (let round = 1; round <= 5; round++) {
       for (const name of names) await call('PUT', `${base}/${name}`, { body: { value: `first ${round}` } })
       for (const name of names) {
-        const sealed = older.seal(name, `first ${round}`)
+        const sealed = older.encrypt(name, `first ${round}`)
         await ctx.db.updateTable('secrets').set({ sealed }).where('name', '=', name).execute()
       }
       const put = names.filter((_, i) => i % 2 === 0)
@@ -84,8 +98,8 @@ if (onPostgres) {
       assert.deepEqual([left, unreadable], [0, 0])
       for (const { name, sealed, fingerprint } of await ctx.db.selectFrom('secrets').selectAll().execute()) {
         const value = `${put.includes(name) ? 'second' : 'first'} ${round}`
-        assert.deepEqual([newer.open(name, sealed), fingerprint], [value, newer.fingerprint(value)], name)
+        assert.deepEqual([newer.decrypt(name, sealed), fingerprint], [value, newer.fingerprint(value)], name)
       }
     }
-  })
-}
+  },
+)

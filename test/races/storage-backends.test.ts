@@ -1,16 +1,18 @@
 // Backends that are activated, deleted and filled at the same time. On PostgreSQL alone: PGlite runs one statement at a time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { csv, row } from '../features/billing/file.ts'
 import { haveInvoice, ingest, invoiceOf } from '../support/billing.ts'
-import { onPostgres } from '../support/database.ts'
+import { needsPostgres } from '../support/engine.ts'
+import { csv, row } from '../support/invoice-file.ts'
 import { base, filesKept, setupPlaces } from '../support/storage.ts'
 
 const ROUNDS = 30
 const env = { RATE_LIMIT_PER_MINUTE: '0' }
 
-if (onPostgres) {
-  test('of backends that are activated at once every request is answered, and one is active afterwards', async t => {
+test(
+  'of backends that are activated at once every request is answered, and one is active afterwards',
+  needsPostgres,
+  async t => {
     const { call, have, ctx } = await setupPlaces(t, { env })
     const ids: string[] = []
     for (let n = 0; n < 4; n++) ids.push(await have({ name: `b${n}`, kind: 'local', folder: 'a' }, false))
@@ -27,9 +29,13 @@ if (onPostgres) {
         .execute()
       assert.equal(active.length, 1, `round ${round}`)
     }
-  })
+  },
+)
 
-  test('a backend that is deleted while a file is kept there is gone and empty, or stays with the file', async t => {
+test(
+  'a backend that is deleted while a file is kept there is gone and empty, or stays with the file',
+  needsPostgres,
+  async t => {
     const places = await setupPlaces(t, { env })
     const { call, have } = places
     for (let round = 0; round < ROUNDS; round++) {
@@ -50,22 +56,22 @@ if (onPostgres) {
         }
       }
     }
-  })
+  },
+)
 
-  test('two ingests of one file at once keep it once', async t => {
-    const places = await setupPlaces(t, { env })
-    const { have, bucket, s3 } = places
-    await have(s3)
-    for (let round = 0; round < ROUNDS; round++) {
-      const invoice = await haveInvoice(places)
-      const file = csv([row({ hours: String(round) })])
-      const outcomes = await Promise.all([ingest(places, invoice, file), ingest(places, invoice, file)])
-      assert.ok(outcomes.includes('ingested'), outcomes.join())
-      const kept = (await filesKept(places)).filter(({ invoice_id }) => invoice_id === invoice.id)
-      assert.deepEqual(
-        kept.map(({ key }) => String(bucket.objects.get(`raw/${key}`))),
-        [file],
-      )
-    }
-  })
-}
+test('two ingests of one file at once keep it once', needsPostgres, async t => {
+  const places = await setupPlaces(t, { env })
+  const { have, bucket, s3 } = places
+  await have(s3)
+  for (let round = 0; round < ROUNDS; round++) {
+    const invoice = await haveInvoice(places)
+    const file = csv([row({ hours: String(round) })])
+    const outcomes = await Promise.all([ingest(places, invoice, file), ingest(places, invoice, file)])
+    assert.ok(outcomes.includes('ingested'), outcomes.join())
+    const kept = (await filesKept(places)).filter(({ invoice_id }) => invoice_id === invoice.id)
+    assert.deepEqual(
+      kept.map(({ key }) => String(bucket.objects.get(`raw/${key}`))),
+      [file],
+    )
+  }
+})

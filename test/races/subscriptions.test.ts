@@ -1,14 +1,16 @@
 // Changes of one subscription at once, on a database with many connections.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onPostgres } from '../support/database.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { deployment, plan } from '../support/factories.ts'
 import { setup } from '../support/setup.ts'
 
 const ROUNDS = 40
 
-if (onPostgres) {
-  test('changes of plan and a cancellation at once leave terms without gap or overlap, open only while the subscription lives', async t => {
+test(
+  'changes of plan and a cancellation at once leave terms without gap or overlap, open only while the subscription lives',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     const { call, ctx, clock } = bundle
     const plans = [await plan(bundle), await plan(bundle), await plan(bundle)]
@@ -48,5 +50,5 @@ if (onPostgres) {
       assert.equal(subscription.status, cancels ? 'cancelled' : 'active')
       if (!cancels) assert.equal(last.plan_version_id, subscription.plan_version_id)
     }
-  })
-}
+  },
+)

@@ -2,7 +2,7 @@
 // at a time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onPostgres } from '../support/database.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { setup } from '../support/setup.ts'
 
 const ROUNDS = 60
@@ -10,8 +10,10 @@ const env = { RATE_LIMIT_PER_MINUTE: '0' }
 const admin = '/api/v1/admin'
 const session = '/api/v1/session'
 
-if (onPostgres) {
-  test('of two who accept one invitation at once one becomes the user, and the other finds nothing', async t => {
+test(
+  'of two who accept one invitation at once one becomes the user, and the other finds nothing',
+  needsPostgres,
+  async t => {
     const { call, tokens } = await setup(t, { env })
     const callers = [await tokens.tenant('acme', { sub: 'a' }), await tokens.tenant('acme', { sub: 'b' })]
     for (let round = 1; round <= ROUNDS; round++) {
@@ -29,29 +31,33 @@ if (onPostgres) {
         [won!.body.data.id],
       )
     }
-  })
+  },
+)
 
-  test('an invitation that is revoked while it is accepted is one or the other', async t => {
-    const { call, tokens } = await setup(t, { env })
-    for (let round = 1; round <= ROUNDS; round++) {
-      const sub = `user-${round}`
-      const token = await tokens.tenant('acme', { sub })
-      const made = await call('POST', `${admin}/invitations`, {
-        body: { email: `${sub}@example.com`, tenant_id: 'acme' },
-      })
-      const path = made.headers.get('location')!
-      const [accepted, revoked] = await Promise.all([
-        call('POST', '/api/v1/invitations/accept', { token, body: { token: made.body.data.token } }),
-        call('DELETE', path),
-      ])
-      const won = accepted.status === 200
-      assert.deepEqual([accepted.status, revoked.status], won ? [200, 409] : [404, 204])
-      assert.equal((await call('GET', path)).body.data.status, won ? 'accepted' : 'revoked')
-      assert.equal((await call('GET', `${admin}/users/${sub}`)).status, won ? 200 : 404)
-    }
-  })
+test('an invitation that is revoked while it is accepted is one or the other', needsPostgres, async t => {
+  const { call, tokens } = await setup(t, { env })
+  for (let round = 1; round <= ROUNDS; round++) {
+    const sub = `user-${round}`
+    const token = await tokens.tenant('acme', { sub })
+    const made = await call('POST', `${admin}/invitations`, {
+      body: { email: `${sub}@example.com`, tenant_id: 'acme' },
+    })
+    const path = made.headers.get('location')!
+    const [accepted, revoked] = await Promise.all([
+      call('POST', '/api/v1/invitations/accept', { token, body: { token: made.body.data.token } }),
+      call('DELETE', path),
+    ])
+    const won = accepted.status === 200
+    assert.deepEqual([accepted.status, revoked.status], won ? [200, 409] : [404, 204])
+    assert.equal((await call('GET', path)).body.data.status, won ? 'accepted' : 'revoked')
+    assert.equal((await call('GET', `${admin}/users/${sub}`)).status, won ? 200 : 404)
+  }
+})
 
-  test('of invitations of one address at once one is made, also in place of one that has expired', async t => {
+test(
+  'of invitations of one address at once one is made, also in place of one that has expired',
+  needsPostgres,
+  async t => {
     const { call, clock } = await setup(t, { env })
     for (let round = 1; round <= ROUNDS; round++) {
       const body = { email: 'ann@example.com', tenant_id: 'acme' }
@@ -61,9 +67,13 @@ if (onPostgres) {
       for (const { status, body } of answers) if (status === 409) assert.equal(body.code, 'already_invited')
       clock.advance(7 * 86_400_000)
     }
-  })
+  },
+)
 
-  test('a role that is given while it is deleted is deleted first and unknown, or given first and stays', async t => {
+test(
+  'a role that is given while it is deleted is deleted first and unknown, or given first and stays',
+  needsPostgres,
+  async t => {
     const { call } = await setup(t, { env })
     for (let round = 1; round <= ROUNDS; round++) {
       const role = `role-${round}`
@@ -80,9 +90,13 @@ if (onPostgres) {
       for (const { status, body, text } of [user, invitation])
         assert.ok(status === 201 || (status === 422 && body.errors[0].pointer === '/role'), text)
     }
-  })
+  },
+)
 
-  test('a user who is suspended while at work is refused from the answer to the suspension on', async t => {
+test(
+  'a user who is suspended while at work is refused from the answer to the suspension on',
+  needsPostgres,
+  async t => {
     const { call, tokens } = await setup(t, { env })
     for (let round = 1; round <= ROUNDS; round++) {
       const sub = `user-${round}`
@@ -98,36 +112,35 @@ if (onPostgres) {
       assert.deepEqual(suspended, [200, 403])
       for (const status of uses) assert.ok(status === 200 || status === 403, String(status))
     }
-  })
+  },
+)
 
-  test('of operators who suspend each other at once one stays, listed or not', async t => {
-    const { call, ctx, tokens } = await setup(t, { env })
-    const subs = ['eve', 'bob', 'cid']
-    const callers = await Promise.all(subs.map(sub => tokens.admin({ sub })))
-    for (const listed of [true, false]) {
-      for (let round = 1; round <= ROUNDS / 3; round++) {
-        await ctx.db.deleteFrom('users').execute()
-        if (listed)
-          for (const id of subs) await call('POST', `${admin}/users`, { body: { id, tenant_id: 'platform' } })
-        const suspend = (by: number) => {
-          const id = subs[(by + 1) % subs.length]!
-          const body = { status: 'suspended' }
-          return listed
-            ? call('PATCH', `${admin}/users/${id}`, { token: callers[by], body })
-            : call('POST', `${admin}/users`, {
-                token: callers[by],
-                body: { id, tenant_id: 'platform', ...body },
-              })
-        }
-        const answers = await Promise.all(subs.map((_, by) => suspend(by)))
-        const rows = await ctx.db.selectFrom('users').select(['user_id', 'status']).execute()
-        const suspended = rows.filter(({ status }) => status === 'suspended').map(({ user_id }) => user_id)
-        assert.equal(suspended.length, answers.filter(({ status }) => status < 300).length)
-        assert.ok(suspended.length > 0 && suspended.length < subs.length, suspended.join())
-        for (const { status, body } of answers)
-          if (status >= 300)
-            assert.match(`${status} ${body.code}`, /^(403 user_suspended|409 last_operator)$/)
+test('of operators who suspend each other at once one stays, listed or not', needsPostgres, async t => {
+  const { call, ctx, tokens } = await setup(t, { env })
+  const subs = ['eve', 'bob', 'cid']
+  const callers = await Promise.all(subs.map(sub => tokens.admin({ sub })))
+  for (const listed of [true, false]) {
+    for (let round = 1; round <= ROUNDS / 3; round++) {
+      await ctx.db.deleteFrom('users').execute()
+      if (listed)
+        for (const id of subs) await call('POST', `${admin}/users`, { body: { id, tenant_id: 'platform' } })
+      const suspend = (by: number) => {
+        const id = subs[(by + 1) % subs.length]!
+        const body = { status: 'suspended' }
+        return listed
+          ? call('PATCH', `${admin}/users/${id}`, { token: callers[by], body })
+          : call('POST', `${admin}/users`, {
+              token: callers[by],
+              body: { id, tenant_id: 'platform', ...body },
+            })
       }
+      const answers = await Promise.all(subs.map((_, by) => suspend(by)))
+      const rows = await ctx.db.selectFrom('users').select(['user_id', 'status']).execute()
+      const suspended = rows.filter(({ status }) => status === 'suspended').map(({ user_id }) => user_id)
+      assert.equal(suspended.length, answers.filter(({ status }) => status < 300).length)
+      assert.ok(suspended.length > 0 && suspended.length < subs.length, suspended.join())
+      for (const { status, body } of answers)
+        if (status >= 300) assert.match(`${status} ${body.code}`, /^(403 user_suspended|409 last_operator)$/)
     }
-  })
-}
+  }
+})

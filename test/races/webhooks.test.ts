@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createCourier } from '../../src/features/webhooks/deliver-due.ts'
 import { deleteWebhook } from '../../src/features/webhooks/repository.ts'
-import { within } from '../../src/kernel/deadline.ts'
+import { within } from '../../src/kernel/time.ts'
 import { onPostgres } from '../support/database.ts'
 import { deployment, move } from '../support/factories.ts'
 import { setup } from '../support/setup.ts'
@@ -12,8 +12,10 @@ import { allowPrivate, hooks, receiver, webhook } from '../support/webhook-recei
 
 const env = { ...allowPrivate, RATE_LIMIT_PER_MINUTE: '0' }
 
-if (onPostgres) {
-  test('of many who take a tenant’s last places at once no more get one than there are', async t => {
+test(
+  'of many who take a tenant’s last places at once no more get one than there are',
+  needsPostgres,
+  async t => {
     const { call, tokens } = await setup(t, { env })
     const token = await tokens.tenant('acme')
     const body = { url: 'http://127.0.0.1:1/', events: ['*'] }
@@ -25,9 +27,13 @@ if (onPostgres) {
     )
     assert.equal(statuses.filter(status => status === 201).length, 10)
     assert.equal(statuses.filter(status => status === 409).length, 15)
-  })
+  },
+)
 
-  test('several workers send what is due once each, and no one more of a webhook than its share', async t => {
+test(
+  'several workers send what is due once each, and no one more of a webhook than its share',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t, { env })
     const { ctx } = bundle
     const it = await receiver(t)
@@ -47,9 +53,13 @@ if (onPostgres) {
     assert.equal(rows.length, 30 * made.length)
     for (const { status, attempts } of rows) assert.deepEqual([status, attempts], ['delivered', 1])
     assert.equal(it.received.length, rows.length)
-  })
+  },
+)
 
-  test('nothing that happens fails over a webhook that is deleted or switched off beside it', async t => {
+test(
+  'nothing that happens fails over a webhook that is deleted or switched off beside it',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t, { env })
     const { call, ctx } = bundle
     const shops = await Promise.all(Array.from({ length: 4 }, () => deployment(bundle)))
@@ -65,9 +75,13 @@ if (onPostgres) {
     }
     const left = await ctx.db.selectFrom('webhook_deliveries').select('id').execute()
     assert.deepEqual(left, [])
-  })
+  },
+)
 
-  test('what happens while a webhook is being deleted neither waits for that nor tells it', async t => {
+test(
+  'what happens while a webhook is being deleted neither waits for that nor tells it',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t, { env })
     const { ctx } = bundle
     const shop = await deployment(bundle)
@@ -80,5 +94,5 @@ if (onPostgres) {
     })
     const told = await ctx.db.selectFrom('webhook_deliveries').select('webhook_id').execute()
     assert.deepEqual(told, [{ webhook_id: staying.id }])
-  })
-}
+  },
+)

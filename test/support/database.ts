@@ -8,13 +8,9 @@ import { pino } from 'pino'
 import type { Engine } from '../../src/kernel/db/engine.ts'
 import { openPglite } from '../../src/kernel/db/pglite.ts'
 import { openPostgres } from '../../src/kernel/db/postgres.ts'
-import { databaseUrl, templateName, testDatabaseUrl } from './prepare-databases.ts'
+import { onPostgres, testDatabaseUrl } from './engine.ts'
+import { databaseUrl, templateName } from './prepare-databases.ts'
 import { dumpFile } from './prepared.ts'
-
-export const onPostgres = testDatabaseUrl !== undefined
-
-/** For tests that take long on the embedded engine and that no engine makes a difference to. */
-export const onPostgresAlone = { skip: onPostgres ? false : 'takes long here; run on PostgreSQL' }
 
 const silent = pino({ level: 'silent' })
 

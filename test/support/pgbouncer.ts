@@ -5,6 +5,7 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { needsPostgres } from './engine.ts'
 import { eventually } from './eventually.ts'
 import { freePort, type Owner } from './process.ts'
 
@@ -12,6 +13,10 @@ const found = spawnSync('pgbouncer', ['--version'], { encoding: 'utf8' })
 
 /** Its version, or undefined where it is not installed. */
 export const pgbouncerVersion = found.error ? undefined : /\d+\.\d+/.exec(found.stdout)?.[0]
+
+export const needsPgbouncer = {
+  skip: needsPostgres.skip || (pgbouncerVersion === undefined && 'PgBouncer is not installed'),
+}
 
 /** The address of the same database behind a PgBouncer that was started for it. */
 export async function startPgbouncer(owner: Owner, databaseUrl: string, settings: string[] = []) {

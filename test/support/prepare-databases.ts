@@ -6,16 +6,14 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { pino } from 'pino'
-import { systemClock } from '../../src/kernel/clock.ts'
 import type { Engine } from '../../src/kernel/db/engine.ts'
 import { migrate } from '../../src/kernel/db/migrations.ts'
 import { openPglite } from '../../src/kernel/db/pglite.ts'
 import { openPostgres } from '../../src/kernel/db/postgres.ts'
 import { createMetrics } from '../../src/kernel/metrics.ts'
 import { createJobs } from '../../src/kernel/queue/jobs.ts'
+import { systemClock } from '../../src/kernel/time.ts'
 import { cache, dataFolder, dumpFile, fingerprint } from './prepared.ts'
-
-export const testDatabaseUrl = process.env.TEST_DATABASE_URL
 
 const silent = pino({ level: 'silent' })
 

@@ -15,15 +15,21 @@ import { SECRET, tokenMaker } from './tokens.ts'
 const root = join(import.meta.dirname, '../..')
 export const launcher = join(root, 'bin/cloudops.js')
 
-/** As database.ts says, without loading the engines, which the tests of processes do not need. */
-export const onPostgres = process.env.TEST_DATABASE_URL !== undefined
-
 /** What every colour code of a terminal begins with. */
 export const COLOUR = '\u001b['
 
 /** A test's context, or node:test itself for what the tests of a file share. */
 export interface Owner {
   after(end: () => Promise<void> | void): void
+}
+
+/** For what outlives the test that starts it, until `owner` is done: ended in the reverse order. */
+export function lasting(owner: Owner): Owner {
+  const ends: (() => Promise<void> | void)[] = []
+  owner.after(async () => {
+    for (const end of ends.reverse()) await end()
+  })
+  return { after: end => void ends.push(end) }
 }
 
 type Environment = Record<string, string | undefined>

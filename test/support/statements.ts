@@ -1,7 +1,7 @@
 // Lets a test look at, or break, the prepared statements that are sent outside of transactions.
 import type { TestContext } from 'node:test'
 import type { CompiledQuery, QueryResult } from 'kysely'
-import { preparedNameOf } from '../../src/kernel/db/statement.ts'
+import { preparedName } from '../../src/kernel/db/statement.ts'
 import type { Executor } from '../../src/kernel/db/tables.ts'
 
 export interface Sent {
@@ -20,7 +20,9 @@ export function aroundStatements(
   const own = db as { executeQuery: (query: CompiledQuery) => Promise<QueryResult<unknown>> }
   const send = own.executeQuery.bind(db)
   own.executeQuery = query =>
-    around({ name: preparedNameOf(query.sql) ?? '', values: query.parameters }, () => send(query))
+    around({ name: preparedName(query.sql, query.parameters) ?? '', values: query.parameters }, () =>
+      send(query),
+    )
   const mend = () => {
     own.executeQuery = send
   }

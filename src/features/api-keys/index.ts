@@ -1,4 +1,10 @@
-// API keys: what other parts of the service may use.
-export { knowOthersThan, revokeKeysOf, tellKeys, tellKeysOfEqual, toldUpTo } from './repository.ts'
+// API keys: what other features may use.
 export { apiKeyRoutes } from './routes.ts'
-export { apiKeyVerifier } from './verify-api-key.ts'
+export {
+  correctOwnerRoles,
+  ownerRolesDiffer,
+  ownerTokenSeen,
+  revokeKeysOf,
+  updateOwnerRoles,
+} from './store.ts'
+export { apiKeyVerifier } from './verify.ts'

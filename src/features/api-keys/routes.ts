@@ -6,30 +6,65 @@ import { Type } from 'typebox'
 import { notFound } from '../../kernel/errors.ts'
 import { type Caller, callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, One, Query } from '../../kernel/http/words.ts'
-import { type CreatedKey, createApiKey, type KeysKernel } from './create-api-key.ts'
-import { isActive } from './key-expiry.ts'
-import { type KeyScope, keysWithin } from './key-rights.ts'
-import { findKey, listKeys, type ShownKey } from './repository.ts'
-import { revokeApiKey } from './revoke-api-key.ts'
-import { rotateApiKey } from './rotate-api-key.ts'
-import {
-  ApiKey,
-  CreateBody,
-  CreatedApiKey,
-  KeyParams,
-  RevokeBody,
-  RotateBody,
-  UserParams,
-} from './schemas.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { Body, ExternalId, Id, Many, Nullable, One, Query } from '../../kernel/http/schemas.ts'
+import { type ApiKeyDeps, type CreatedKey, createApiKey, revokeApiKey, rotateApiKey } from './actions.ts'
+import { ApiKey, CreatedApiKey, type KeyScope, keysWithin } from './api-key.ts'
+import { findKey, listKeys, type ShownKey } from './store.ts'
+import { isActive } from './verify.ts'
 
 const config = { guard: 'caller' } as const
 const tags = ['API keys']
 const base = '/api/v1/users/:user_id/api_keys'
 const WARNING = 'Keep this key now: it is not stored and cannot be shown again.'
 
-/** Another user's keys and a user nobody knows look the same. */
+/** A user id is the issuer's: any text of 1 to 128 characters without NUL, which no column takes. */
+const UserParams = Type.Object({
+  user_id: Type.String({ minLength: 1, maxLength: 128, pattern: '^[^\\u0000]*$' }),
+})
+const KeyParams = Type.Object({ ...UserParams.properties, key_id: Id })
+
+const Description = Nullable(Type.String({ maxLength: 255 }))
+const ExpiresAt = Nullable(Type.String({ format: 'date-time', description: 'In the future; null: never.' }))
+
+/** 30 days. */
+const LONGEST_GRACE = 2_592_000
+
+const CreateBody = Nullable(
+  Body({
+    description: Type.Optional(Description),
+    expires_at: Type.Optional(ExpiresAt),
+    tenant_id: Type.Optional(
+      Type.String({
+        ...ExternalId,
+        description:
+          'The tenant that the key acts in; by default that of your token. Others than a platform_admin may name only their own.',
+      }),
+    ),
+  }),
+)
+
+const RotateBody = Nullable(
+  Body({
+    grace_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: LONGEST_GRACE,
+        default: 0,
+        description: 'How long the old key lives on; at most 30 days, and never past its own expiry.',
+      }),
+    ),
+    description: Type.Optional({ ...Description, description: 'By default that of the old key.' }),
+    expires_at: Type.Optional({
+      ...ExpiresAt,
+      description: 'In the future; null: never. By default the new key lives as long as the old one was to.',
+    }),
+  }),
+)
+
+const RevokeBody = Nullable(Body({ reason: Type.Optional(Nullable(Type.String({ maxLength: 500 }))) }))
+
+/** Another user's keys are 404, as those of an unknown user are. */
 function managed(request: FastifyRequest<{ Params: { user_id: string } }>): {
   caller: Caller
   keys: KeyScope
@@ -47,9 +82,9 @@ function created(reply: FastifyReply, { raw, row }: CreatedKey) {
   return { data: { ...key, warning: WARNING } }
 }
 
-export function apiKeyRoutes(kernel: KeysKernel): FastifyPluginAsyncTypebox {
+export function apiKeyRoutes(deps: ApiKeyDeps): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('api_keys', ['uuid'])
-  const shown = (key: ShownKey) => ({ ...key, is_active: isActive(key, kernel.clock.now()) })
+  const shown = (key: ShownKey) => ({ ...key, is_active: isActive(key, deps.clock.now()) })
 
   return async app => {
     app.get(
@@ -71,7 +106,7 @@ export function apiKeyRoutes(kernel: KeysKernel): FastifyPluginAsyncTypebox {
         const { keys } = managed(request)
         const { limit, cursor } = request.query
         const before = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listKeys(kernel.db, keys, limit + 1, before ?? null)
+        const rows = await listKeys(deps.db, keys, limit + 1, before ?? null)
         return withNextLink(
           request,
           reply,
@@ -83,7 +118,7 @@ export function apiKeyRoutes(kernel: KeysKernel): FastifyPluginAsyncTypebox {
     app.post(
       base,
       {
-        config: config,
+        config,
         schema: {
           tags,
           operationId: 'createApiKey',
@@ -98,7 +133,7 @@ export function apiKeyRoutes(kernel: KeysKernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { caller } = managed(request)
         const key = await createApiKey(
-          inRequest(kernel, request),
+          inRequest(deps, request),
           caller,
           request.params.user_id,
           request.body ?? {},
@@ -121,7 +156,7 @@ export function apiKeyRoutes(kernel: KeysKernel): FastifyPluginAsyncTypebox {
       },
       async request => {
         const { keys } = managed(request)
-        const key = await findKey(kernel.db, keys, request.params.key_id)
+        const key = await findKey(deps.db, keys, request.params.key_id)
         if (!key) throw notFound()
         return { data: shown(key) }
       },
@@ -143,7 +178,7 @@ export function apiKeyRoutes(kernel: KeysKernel): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { caller, keys } = managed(request)
-        await revokeApiKey(kernel, caller, keys, request.params.key_id, request.body?.reason ?? null)
+        await revokeApiKey(deps, caller, keys, request.params.key_id, request.body?.reason ?? null)
         return reply.code(204).send(null)
       },
     )
@@ -176,7 +211,7 @@ export function apiKeyRoutes(kernel: KeysKernel): FastifyPluginAsyncTypebox {
         const { key_id } = request.params
         return created(
           reply,
-          await rotateApiKey(inRequest(kernel, request), caller, keys, key_id, request.body ?? {}),
+          await rotateApiKey(inRequest(deps, request), caller, keys, key_id, request.body ?? {}),
         )
       },
     )

@@ -2,7 +2,7 @@
 // can be changed, taken out or put in without every later hash being another; and a MAC vouches for each, so that whoever
 // has the database but not the key cannot make the later ones anew. Pure.
 import { createHash } from 'node:crypto'
-import type { AuditKeys } from './audit-keys.ts'
+import type { AuditKeys } from '../../kernel/audit-keys.ts'
 
 /** The last link of what has been chained so far; what is noted elsewhere proves that nothing was cut off behind it. */
 export interface Link {

@@ -1,7 +1,7 @@
 // A checkpoint: where the chain stood at a time, signed, and naming the checkpoint before it. One that is kept elsewhere
 // proves every entry and every checkpoint before it. Pure.
 import { createHash } from 'node:crypto'
-import type { AuditKey, AuditKeys } from './audit-keys.ts'
+import type { AuditKey, AuditKeys } from '../../kernel/audit-keys.ts'
 import type { Break, Link } from './chain.ts'
 import type { CheckpointRow } from './tables.ts'
 

@@ -1,17 +1,17 @@
 // The task that keeps the chain: new entries get their place, and checkpoints leave the database.
-import type { Task } from '../../kernel/queue/task.ts'
-import type { AuditKernel } from './audit-kernel.ts'
+import type { Deps } from '../../deps.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import { publishCheckpoints } from './publish-checkpoints.ts'
 import { sealEntries } from './seal-entries.ts'
 
-export const auditSeal = (kernel: AuditKernel): Task => ({
+export const auditSeal = (deps: Deps): Task => ({
   name: 'audit_seal',
   description: 'Adds new entries of the audit log to its chain, and publishes signed checkpoints of it.',
   queue: 'metering',
   cron: '* * * * *',
   async run({ log }) {
-    const sealed = await sealEntries(kernel)
+    const sealed = await sealEntries(deps)
     if (sealed > 0) log.info({ sealed }, 'audit entries sealed')
-    await publishCheckpoints(kernel)
+    await publishCheckpoints(deps)
   },
 })

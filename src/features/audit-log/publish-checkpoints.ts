@@ -1,11 +1,12 @@
 // Puts checkpoints into the active storage backend, where the database's owner cannot change them, each under a name of its
 // own that is never written twice. What is there already and is another one says that the log was bent: then nothing more is
 // published, and the log and every verification tell.
+
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import type { Deps } from '../../deps.ts'
 import { StorageError, type Store } from '../../integrations/storage/index.ts'
 import { openActive } from '../storage-backends/index.ts'
-import type { AuditKernel } from './audit-kernel.ts'
 import type { Break } from './chain.ts'
 import {
   findCheckpoint,
@@ -21,15 +22,15 @@ const LARGEST_FILE = 16_384
 /** How many of the newest may not have been published yet when a verification looks for the last that was. */
 const LOOKED_BACK = 100
 
-export async function publishCheckpoints(kernel: AuditKernel): Promise<number> {
-  const { db, clock, log } = kernel
+export async function publishCheckpoints(deps: Deps): Promise<number> {
+  const { db, clock, log } = deps
   const due = await unpublishedCheckpoints(db, AT_A_TIME)
-  const active = due.length === 0 ? undefined : await openActive(kernel)
+  const active = due.length === 0 ? undefined : await openActive(deps)
   if (!active) return 0
   let published = 0
   for (const checkpoint of due) {
     try {
-      const bent = await publish(kernel, active.store, checkpoint)
+      const bent = await publish(deps, active.store, checkpoint)
       if (bent) {
         log.error({ ...bent, backend: active.name }, 'the audit log does not fit its published checkpoints')
         break
@@ -46,7 +47,7 @@ export async function publishCheckpoints(kernel: AuditKernel): Promise<number> {
 }
 
 async function publish(
-  { db, auditKeys }: AuditKernel,
+  { db, auditKeys }: Deps,
   store: Store,
   checkpoint: Checkpoint,
 ): Promise<Break | undefined> {
@@ -95,14 +96,12 @@ export interface Published {
 }
 
 /** Compares what stands here with what is at the active backend; null when there is none. */
-export async function comparePublished(
-  kernel: AuditKernel,
-): Promise<{ published: Published | null; broken?: Break }> {
-  const active = await openActive(kernel)
+export async function comparePublished(deps: Deps): Promise<{ published: Published | null; broken?: Break }> {
+  const active = await openActive(deps)
   if (!active) return { published: null }
   const published = { backend: active.name, checkpoint: null, error: null }
   try {
-    const { checkpoint, broken } = await newestFitting(kernel, active.store)
+    const { checkpoint, broken } = await newestFitting(deps, active.store)
     return { published: { ...published, checkpoint }, ...(broken && { broken }) }
   } catch (error) {
     if (!(error instanceof StorageError)) throw error
@@ -111,7 +110,7 @@ export async function comparePublished(
 }
 
 async function newestFitting(
-  { db }: AuditKernel,
+  { db }: Deps,
   store: Store,
 ): Promise<{ checkpoint: number | null; broken?: Break }> {
   const newest = (await newestCheckpoint(db))?.number ?? 0

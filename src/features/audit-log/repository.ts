@@ -1,6 +1,5 @@
 // SQL of what the API shows of the audit log. The database makes the JSON.
-
-import { filteredList } from '../../kernel/db/filtered-list.ts'
+import { listPage } from '../../kernel/db/list.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 
@@ -48,23 +47,24 @@ export function listEntries(
   limit: number,
   before: string | null,
 ): Promise<{ id: string; json: string }[]> {
-  return filteredList(executor, {
+  return listPage(executor, {
     name: 'audit_log',
     select: SHOWN,
-    filters: [
-      ['actor', 'e.actor =', filter.actor],
-      ['operation', 'e.operation =', filter.operation],
-      ['subject_type', 'e.subject_type =', filter.subject_type],
-      ['subject_id', 'e.subject_id =', filter.subject_id],
-      ['tenant_id', 'e.tenant_id =', filter.tenant_id],
-      ['request_id', 'e.request_id =', filter.request_id],
-      ['client_request_id', 'e.client_request_id =', filter.client_request_id],
-      ['credential_id', 'e.credential_id =', filter.credential_id],
-      ['from', 'e.id >=', filter.from],
-      ['to', 'e.id <', filter.to],
-      ['before', 'e.id <', before],
-    ],
-    order: 'e.id desc',
+    filters: {
+      actor: ['e.actor = ?', filter.actor],
+      operation: ['e.operation = ?', filter.operation],
+      subject_type: ['e.subject_type = ?', filter.subject_type],
+      subject_id: ['e.subject_id = ?', filter.subject_id],
+      tenant_id: ['e.tenant_id = ?', filter.tenant_id],
+      request_id: ['e.request_id = ?', filter.request_id],
+      client_request_id: ['e.client_request_id = ?', filter.client_request_id],
+      credential_id: ['e.credential_id = ?', filter.credential_id],
+      from: ['e.id >= ?', filter.from],
+      to: ['e.id < ?', filter.to],
+    },
+    orderBy: ['e.id'],
+    descending: true,
+    after: before === null ? null : [before],
     limit,
   })
 }

@@ -1,10 +1,11 @@
 // /api/v1/admin/audit_log
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
-import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, One, Query } from '../../kernel/http/words.ts'
-import type { AuditKernel } from './audit-kernel.ts'
+import { jsonPage, jsonText } from '../../kernel/http/json.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, One, Query } from '../../kernel/http/schemas.ts'
 import { headOf } from './chain.ts'
 import { checkpointsBefore } from './chain-repository.ts'
 import { documentOf } from './checkpoint.ts'
@@ -17,8 +18,8 @@ const config = { guard: 'operator' } as const
 const tags = ['Administration']
 const base = '/api/v1/admin/audit_log'
 
-export function auditLogRoutes(kernel: AuditKernel): FastifyPluginAsyncTypebox {
-  const { db } = kernel
+export function auditLogRoutes(deps: Deps): FastifyPluginAsyncTypebox {
+  const { db } = deps
   const cursors = cursorOf('audit_log', ['uuid'])
   const numbers = cursorOf('audit_checkpoints', ['integer'])
   return async app => {
@@ -68,7 +69,7 @@ export function auditLogRoutes(kernel: AuditKernel): FastifyPluginAsyncTypebox {
       },
       async request => {
         const { head } = request.query
-        return { data: await verifyChain(kernel, { noted: head === undefined ? undefined : headOf(head) }) }
+        return { data: await verifyChain(deps, { noted: head === undefined ? undefined : headOf(head) }) }
       },
     )
 
@@ -89,9 +90,9 @@ export function auditLogRoutes(kernel: AuditKernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { limit, cursor } = request.query
         const before = numbers.read(cursor)?.[0] as number | undefined
-        const rows = await checkpointsBefore(kernel.db, before ?? null, limit + 1)
+        const rows = await checkpointsBefore(deps.db, before ?? null, limit + 1)
         const { data, next_cursor } = numbers.page(rows, limit, row => [row.number])
-        const shown = data.map(row => documentOf(row, kernel.auditKeys))
+        const shown = data.map(row => documentOf(row, deps.auditKeys))
         return withNextLink(request, reply, { data: shown, next_cursor })
       },
     )

@@ -1,8 +1,8 @@
 // The API's words for the audit log.
 import { Type } from 'typebox'
 import { CREDENTIAL_KINDS } from '../../kernel/http/caller.ts'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { ACTIONS } from './tables.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 255 })

@@ -1,9 +1,9 @@
 // Gives every entry that has none its place in the chain, and makes a checkpoint of where the chain then stands. Entries
 // are written without a place, so that writers need not wait for each other; one that was committed late simply comes later.
+import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import { tellWebhooks } from '../webhooks/index.ts'
-import type { AuditKernel } from './audit-kernel.ts'
+import { publishEvent } from '../webhooks/index.ts'
 import { type Link, linkAfter, macText } from './chain.ts'
 import {
   countUnkeyed,
@@ -25,7 +25,7 @@ const LATEST_COMMIT_MS = 15 * 60_000
 
 const NO_CHECKPOINT = 'the chain has links and no checkpoint'
 
-export type SealKernel = Pick<AuditKernel, 'db' | 'clock' | 'log' | 'auditKeys'>
+export type SealKernel = Pick<Deps, 'db' | 'clock' | 'log' | 'auditKeys'>
 
 export interface Sealing {
   /** Also looks for entries that were committed later than that: reads the whole log. */
@@ -35,10 +35,10 @@ export interface Sealing {
 
 /** How many were sealed. Two at once take turns, and seal each entry once. */
 export async function sealEntries(
-  kernel: SealKernel,
+  deps: SealKernel,
   { thorough = false, atATime = AT_A_TIME }: Sealing = {},
 ): Promise<number> {
-  const { db, clock } = kernel
+  const { db, clock } = deps
   const newest = thorough ? undefined : await newestSealed(db)
   // A database whose clock was once ahead of the time has entries from the future.
   const known = newest === undefined ? 0 : Math.min(timeOf(newest), clock.now().getTime())
@@ -47,7 +47,7 @@ export async function sealEntries(
     const ids = await transaction(db, async tx => {
       await lockChain(tx)
       const entries = await listUnsealed(tx, after, atATime)
-      await seal(tx, kernel, entries)
+      await seal(tx, deps, entries)
       return entries.map(({ id }) => id)
     })
     sealed += ids.length
@@ -60,20 +60,16 @@ export async function sealEntries(
  * Under the chain's lock. Without entries there is still a checkpoint to make when the key is another one since the last,
  * and the first one of a chain from before there were any.
  */
-async function seal(
-  tx: Executor,
-  kernel: SealKernel,
-  entries: { id: string; text: string }[],
-): Promise<void> {
-  const { current } = kernel.auditKeys
+async function seal(tx: Executor, deps: SealKernel, entries: { id: string; text: string }[]): Promise<void> {
+  const { current } = deps.auditKeys
   const head = await findHead(tx)
   const newest = await newestCheckpoint(tx)
   const behindhand = newest ? newest.key_id !== current.id : head.seq > 0
   if (entries.length === 0 && !behindhand) return
   const unkeyed = newest === undefined && head.seq > 0 ? await countUnkeyed(tx) : 0
   // Whoever signs behind a checkpoint, or behind links, vouches for them.
-  const problem = newest ? signatureProblem(newest, kernel.auditKeys) : unkeyed < head.seq && NO_CHECKPOINT
-  if (problem) kernel.log.error({ problem }, 'no checkpoint of the audit log is made')
+  const problem = newest ? signatureProblem(newest, deps.auditKeys) : unkeyed < head.seq && NO_CHECKPOINT
+  if (problem) deps.log.error({ problem }, 'no checkpoint of the audit log is made')
   const number = problem ? null : (newest?.number ?? 0) + 1
   let link = head
   const seals = entries.map(({ id, text }, i) => {
@@ -83,7 +79,7 @@ async function seal(
     return { ...link, entry_id: id, key_id: current.id, mac, checkpoint }
   })
   await insertSeals(tx, seals)
-  if (!problem) await makeCheckpoint(tx, kernel, newest, link, unkeyed)
+  if (!problem) await makeCheckpoint(tx, deps, newest, link, unkeyed)
 }
 
 async function makeCheckpoint(
@@ -97,5 +93,5 @@ async function makeCheckpoint(
   const checkpoint = checkpointAfter(newest, last, { at, unkeyed, key: auditKeys.current })
   await insertCheckpoint(tx, checkpoint)
   const data = { tenant_id: null, checkpoint: documentOf(checkpoint, auditKeys) }
-  await tellWebhooks(tx, { type: 'audit.checkpoint', tenantId: null, at, data })
+  await publishEvent(tx, { type: 'audit.checkpoint', tenantId: null, at, data })
 }

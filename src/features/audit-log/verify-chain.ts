@@ -1,6 +1,6 @@
 // Is the audit log whole? Goes along its checkpoints and along the chain from its beginning, a batch at a time, compares
 // both with what was published, and says where they do not hold.
-import type { AuditKernel } from './audit-kernel.ts'
+import type { Deps } from '../../deps.ts'
 import { BEGINNING, type Break, doubtIn, follow, type Link, type Trust, unlike } from './chain.ts'
 import { checkpointsAfter, findHead, findLink, firstMisfit, listLinks } from './chain-repository.ts'
 import { type Checkpoint, followCheckpoints, signatureProblem } from './checkpoint.ts'
@@ -31,20 +31,20 @@ export interface Verdict {
 }
 
 export async function verifyChain(
-  kernel: AuditKernel,
+  deps: Deps,
   { noted, atATime = AT_A_TIME }: Verification = {},
 ): Promise<Verdict> {
-  const { db, auditKeys: keys } = kernel
-  await sealEntries(kernel, { thorough: true })
+  const { db, auditKeys: keys } = deps
+  await sealEntries(deps, { thorough: true })
   const end = await findHead(db)
-  const checkpoints = await walkCheckpoints(kernel, atATime)
+  const checkpoints = await walkCheckpoints(deps, atATime)
   const { newest, broken: bent } = checkpoints
   // Where the checkpoints themselves do not hold, only what is wrong for certain is held against the links.
   const trust: Trust = bent
     ? { keys, unkeyed: end.seq, proven: end.seq }
     : { keys, unkeyed: newest?.unkeyed ?? 0, proven: newest?.seq ?? 0 }
-  const links = await walkLinks(kernel, end, trust, atATime)
-  const elsewhere = await comparePublished(kernel)
+  const links = await walkLinks(deps, end, trust, atATime)
+  const elsewhere = await comparePublished(deps)
   const broken =
     links.broken ??
     bent ??
@@ -66,7 +66,7 @@ export async function verifyChain(
 
 /** Each names the one before it, so that the newest one's signature proves them all. */
 async function walkCheckpoints(
-  { db, auditKeys }: AuditKernel,
+  { db, auditKeys }: Deps,
   atATime: number,
 ): Promise<{ count: number; newest?: Checkpoint; broken?: Break }> {
   let newest: Checkpoint | undefined
@@ -89,7 +89,7 @@ function unfinished({ seq }: Link, newest: Checkpoint | undefined): Break | unde
 }
 
 async function walkLinks(
-  { db }: AuditKernel,
+  { db }: Deps,
   end: Link,
   trust: Trust,
   atATime: number,

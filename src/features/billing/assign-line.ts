@@ -1,10 +1,10 @@
 // An operator says what a line is for, and it stays said when the invoice is ingested again; or takes it back, and the
 // line is matched by itself again.
+import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { ownersThen } from '../inventory/index.ts'
-import type { BillingKernel } from './billing-kernel.ts'
 import type { Assignment } from './hand-assigned.ts'
 import { lineKey } from './line-key.ts'
 import {
@@ -31,7 +31,7 @@ export interface Assignee {
 
 /** Returns the line as JSON text. */
 export function assignLine(
-  { db, clock }: BillingKernel,
+  { db, clock }: Deps,
   id: string,
   assignee: Assignee,
   actor: string,
@@ -51,7 +51,7 @@ export function assignLine(
 }
 
 /** A line that nobody assigned stays as it is. */
-export function unassignLineByHand({ db }: BillingKernel, id: string): Promise<string> {
+export function unassignLineByHand({ db }: Deps, id: string): Promise<string> {
   return transaction(db, async tx => {
     const line = await heldLine(tx, id)
     if (line.matched_by === 'hand') {

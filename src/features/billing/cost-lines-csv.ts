@@ -1,9 +1,10 @@
 // Cost lines as a download: all that a filter finds, in the columns of the API.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Deps } from '../../deps.ts'
 import { invalid } from '../../kernel/errors.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import { sendCsv } from '../../kernel/http/csv.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { exportLines } from './export-lines.ts'
 import { countLineSets } from './export-repository.ts'
 import { type LineFilter, listLineRows } from './list-lines.ts'
@@ -15,7 +16,7 @@ const COST_LINE_COLUMNS = Object.keys(CostLine.properties) as (keyof typeof Cost
 type Line = Pick<CostLineRow, (typeof COST_LINE_COLUMNS)[number]>
 
 export async function sendCostLines(
-  { db }: Kernel,
+  { db }: Deps,
   scope: Scope,
   filter: LineFilter,
   request: FastifyRequest,

@@ -1,12 +1,13 @@
 // /api/v1/billing/invoices/:id/file and /files
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { CSV } from '../../kernel/http/csv.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, Query } from '../../kernel/http/words.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, Query } from '../../kernel/http/schemas.ts'
 import { listFiles } from '../storage-backends/index.ts'
-import type { BillingKernel } from './billing-kernel.ts'
 import { findInvoice } from './repository.ts'
 import { FileQuery, IdParams, InvoiceFile } from './schemas.ts'
 import { sendFile } from './send-file.ts'
@@ -16,7 +17,7 @@ const tags = ['Billing']
 const base = '/api/v1/billing/invoices/:id'
 
 export const fileRoutes =
-  (kernel: BillingKernel): FastifyPluginAsyncTypebox =>
+  (deps: Deps): FastifyPluginAsyncTypebox =>
   async app => {
     const files = cursorOf('invoice_files', ['uuid'])
 
@@ -47,7 +48,7 @@ export const fileRoutes =
           },
         },
       },
-      (request, reply) => sendFile(kernel, request.params.id, request.query.sha256, reply),
+      (request, reply) => sendFile(deps, request.params.id, request.query.sha256, reply),
     )
 
     app.get(
@@ -68,8 +69,8 @@ export const fileRoutes =
       async (request, reply) => {
         const { limit, cursor } = request.query
         const before = files.read(cursor)?.[0] as string | undefined
-        if (!(await findInvoice(kernel.db, request.params.id))) throw notFound()
-        const rows = await listFiles(kernel.db, request.params.id, limit + 1, before ?? null)
+        if (!(await findInvoice(deps.db, request.params.id))) throw notFound()
+        const rows = await listFiles(deps.db, request.params.id, limit + 1, before ?? null)
         return withNextLink(
           request,
           reply,

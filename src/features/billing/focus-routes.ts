@@ -1,17 +1,18 @@
 // /api/v1/billing/focus and, for tenants, /api/v1/costs/focus
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
 import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
 import { CSV, CsvBody, sendCsv } from '../../kernel/http/csv.ts'
-import { Query } from '../../kernel/http/words.ts'
-import type { BillingKernel } from './billing-kernel.ts'
+import { Query } from '../../kernel/http/schemas.ts'
+import { monthOf } from '../../kernel/time.ts'
 import { exportLines } from './export-lines.ts'
 import { countLineSets, listFocusLines } from './export-repository.ts'
 import { FOCUS_COLUMNS, type FocusLine, focusRow } from './focus-row.ts'
-import { monthOf } from './line-time.ts'
 import { AnyDayOfPeriod } from './schemas.ts'
 import { SIDES } from './sides.ts'
 
-export function focusRoutes({ db, platformTenantId }: BillingKernel): FastifyPluginAsyncTypebox {
+export function focusRoutes({ db, platformTenantId }: Deps): FastifyPluginAsyncTypebox {
   return async app => {
     for (const side of SIDES) {
       app.get(
@@ -33,7 +34,7 @@ export function focusRoutes({ db, platformTenantId }: BillingKernel): FastifyPlu
           },
         },
         async (request, reply) => {
-          const period = monthOf(request.query.period)
+          const period = monthOf(request.query.period).first_day
           const scope = scopeOf(callerOf(request))
           const lines = exportLines<FocusLine>({
             version: () => countLineSets(db, { period }),

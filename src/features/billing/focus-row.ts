@@ -2,9 +2,8 @@
 // what the provider's file does not say is left out or null, never made up.
 import { type Kind, urnOf } from '../../integrations/digitalocean/index.ts'
 import type { Cell } from '../../kernel/http/csv.ts'
-import { firstDayAfter } from './billing-month.ts'
+import { firstDayAfter, monthOf } from '../../kernel/time.ts'
 import { serviceOf } from './focus-services.ts'
-import { monthOf } from './line-time.ts'
 import type { CostLineRow, InvoiceRow } from './tables.ts'
 
 /** In the order of the file: the specification's own by name, then ours. */
@@ -87,7 +86,7 @@ export function focusRow(line: FocusLine, billingAccountId: string): FocusRow {
   const isUsage = category === 'Usage'
   const isPriced = isUsage || category === 'Purchase'
   const service = serviceOf(line.kind)
-  const [billedFrom, billedUntil] = [monthOf(line.period), firstDayAfter(line.period)].map(midnight)
+  const [billedFrom, billedUntil] = [monthOf(line.period).first_day, firstDayAfter(line.period)].map(midnight)
   const until = line.end_at === null ? billedUntil : exclusive(line.end_at)
   return {
     BilledCost: amount,

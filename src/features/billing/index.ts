@@ -1,7 +1,6 @@
 // Billing: what other parts of the service may use.
 
 export { billingHistory } from './billing-history.ts'
-export type { BillingKernel } from './billing-kernel.ts'
 export { financePush } from './finance-push.ts'
 export { billingHandlers } from './jobs.ts'
 export { pushHandlers } from './push-job.ts'

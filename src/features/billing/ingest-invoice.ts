@@ -1,14 +1,14 @@
 // Fetches an invoice's lines and puts them in the place of those it had. The whole set changes in one transaction, or
 // nothing does: whatever is wrong with the file, the old set stands, and the invoice says why. Where a storage backend is
 // active, the raw file is put there first, and the same transaction records it.
+import type { Deps } from '../../deps.ts'
 import { ProviderBusyError } from '../../integrations/digitalocean/index.ts'
-import { reasonOf } from '../../kernel/db/sql-state.ts'
+import { reasonOf } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
-import type { JobRun } from '../../kernel/queue/job.ts'
+import type { JobRun } from '../../kernel/queue/queues.ts'
 import { keepFile, recordFile } from '../storage-backends/index.ts'
-import type { BillingKernel } from './billing-kernel.ts'
 import { withInvoiceFile } from './download-invoice.ts'
 import { fileKey } from './file-key.ts'
 import { rematchLines } from './rematch-lines.ts'
@@ -20,11 +20,11 @@ import type { InvoiceRow } from './tables.ts'
 export type IngestOutcome = 'ingested' | 'unchanged' | 'overtaken'
 
 export async function ingestInvoice(
-  kernel: BillingKernel,
+  deps: Deps,
   invoiceId: string,
   { signal, log }: Pick<JobRun, 'signal' | 'log'>,
 ): Promise<IngestOutcome> {
-  const { db, providers, clock } = kernel
+  const { db, providers, clock } = deps
   const now = () => clock.now().toISOString()
   const invoice = await findInvoice(db, invoiceId)
   if (!invoice) throw notFound()
@@ -35,12 +35,12 @@ export async function ingestInvoice(
       signal,
       async file => {
         const key = fileKey(invoice_uuid, file.sha256)
-        const kept = await keepFile(kernel, { invoiceId, key, ...file }, signal)
+        const kept = await keepFile(deps, { invoiceId, key, ...file }, signal)
         return transaction(db, async tx => {
           const outcome =
             file.sha256 === invoice.sha256
               ? await unchanged(tx, invoice, now())
-              : await replaceLines(tx, kernel, invoice, file, signal)
+              : await replaceLines(tx, deps, invoice, file, signal)
           // One that was overtaken may have been put for nothing; under its own hash it is in nobody's way.
           if (kept && outcome !== 'overtaken') await recordFile(tx, kept)
           return outcome
@@ -48,7 +48,7 @@ export async function ingestInvoice(
       },
     )
     // The inventory may have learnt since what the lines are for.
-    if (outcome === 'unchanged') await rematchLines(kernel, signal, invoice)
+    if (outcome === 'unchanged') await rematchLines(deps, signal, invoice)
     log.info({ invoice_uuid, outcome }, 'invoice fetched')
     return outcome
   } catch (error) {

@@ -1,13 +1,14 @@
 // /api/v1/billing/balance and /api/v1/billing/invoices
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, NoBody, Nullable, One } from '../../kernel/http/words.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, NoBody, Nullable, One } from '../../kernel/http/schemas.ts'
+import { monthOf } from '../../kernel/time.ts'
 import { findFile } from '../storage-backends/index.ts'
-import type { BillingKernel } from './billing-kernel.ts'
 import { shownInvoice } from './finance-status.ts'
-import { monthOf } from './line-time.ts'
 import { findInvoice, latestBalance, listInvoices } from './repository.ts'
 import { requestIngest } from './request-ingest.ts'
 import { Balance, IdParams, Invoice, InvoicesQuery, ShownInvoice } from './schemas.ts'
@@ -16,8 +17,8 @@ const config = { guard: 'operator' } as const
 const tags = ['Billing']
 const base = '/api/v1/billing'
 
-export function invoiceRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
-  const { db } = kernel
+export function invoiceRoutes(deps: Deps): FastifyPluginAsyncTypebox {
+  const { db } = deps
   const invoices = cursorOf('invoices', ['date', 'uuid'])
 
   return async app => {
@@ -55,7 +56,7 @@ export function invoiceRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox 
         const before = key && { period: key[0], id: key[1] }
         const rows = await listInvoices(
           db,
-          { ...filter, period: period && monthOf(period) },
+          { ...filter, period: period && monthOf(period).first_day },
           limit + 1,
           before,
         )
@@ -107,7 +108,7 @@ export function invoiceRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox 
         },
       },
       async (request, reply) => {
-        const invoice = await requestIngest(inRequest(kernel, request), request.params.id)
+        const invoice = await requestIngest(inRequest(deps, request), request.params.id)
         reply.code(202)
         return { data: shownInvoice(invoice) }
       },

@@ -1,5 +1,7 @@
 // Cost lines: reads of one and single writes. Lists are in list-lines.ts, and how lines get in is in line-batch.ts.
+
 import { sql } from 'kysely'
+import { auditedTable } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { resourceThenJoin } from '../inventory/index.ts'
 import type { Assignment } from './hand-assigned.ts'
@@ -35,29 +37,20 @@ export function listAssignments(executor: Executor, invoiceId: string): Promise<
     .execute()
 }
 
+const LINE = ['invoice_id', 'line_key', 'occurrence'] as const
+const ASSIGNMENTS = auditedTable('cloud_line_assignments', { key: LINE })
+
 export async function upsertAssignment(tx: Executor, row: LineAssignmentRow): Promise<void> {
   const { resource_id, deployment_id, tenant_id, assigned_by, assigned_at } = row
-  await tx
-    .insertInto('cloud_line_assignments')
-    .values(row)
-    .onConflict(conflict =>
-      conflict
-        .columns(['invoice_id', 'line_key', 'occurrence'])
-        .doUpdateSet({ resource_id, deployment_id, tenant_id, assigned_by, assigned_at }),
-    )
-    .execute()
+  const changes = { resource_id, deployment_id, tenant_id, assigned_by, assigned_at }
+  await ASSIGNMENTS.upsert(tx, LINE, row, changes)
 }
 
 export async function deleteAssignment(
   tx: Executor,
   { invoice_id, line_key, occurrence }: Pick<LineAssignmentRow, 'invoice_id' | 'line_key' | 'occurrence'>,
 ): Promise<void> {
-  await tx
-    .deleteFrom('cloud_line_assignments')
-    .where('invoice_id', '=', invoice_id)
-    .where('line_key', '=', line_key)
-    .where('occurrence', '=', occurrence)
-    .execute()
+  await ASSIGNMENTS.delete(tx, { invoice_id, line_key, occurrence })
 }
 
 export type AssignedLine = Assignment & { id: string }

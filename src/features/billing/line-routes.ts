@@ -1,15 +1,16 @@
 // /api/v1/billing/cost-lines and, for tenants, /api/v1/costs/lines
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
 import { CSV, CsvBody, prefersCsv, varyByAccept } from '../../kernel/http/csv.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf } from '../../kernel/http/pagination.ts'
-import { Many, One } from '../../kernel/http/words.ts'
+import { jsonPage, jsonText } from '../../kernel/http/json.ts'
+import { cursorOf } from '../../kernel/http/pages.ts'
+import { Many, One } from '../../kernel/http/schemas.ts'
+import { monthOf } from '../../kernel/time.ts'
 import { assignLine, unassignLineByHand } from './assign-line.ts'
-import type { BillingKernel } from './billing-kernel.ts'
 import { sendCostLines } from './cost-lines-csv.ts'
-import { monthOf } from './line-time.ts'
 import { listLines } from './list-lines.ts'
 import { AssignBody, CostLine, CostLinesQuery, IdParams } from './schemas.ts'
 import { SIDES, type Side } from './sides.ts'
@@ -20,7 +21,7 @@ const base = '/api/v1/billing/cost-lines'
 
 type App = Parameters<FastifyPluginAsyncTypebox>[0]
 
-export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
+export function lineRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   const lines = cursorOf('cost_lines', ['date', 'uuid'])
 
   const addList = (app: App, side: Side) => {
@@ -44,15 +45,15 @@ export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { limit, cursor, period, ...filter } = request.query
-        const asked = { ...filter, period: period && monthOf(period) }
+        const asked = { ...filter, period: period && monthOf(period).first_day }
         const caller = callerOf(request)
         refuseForeignTenant(caller, filter.tenant_id)
         const scope = scopeOf(caller)
         varyByAccept(reply)
-        if (prefersCsv(request.headers.accept)) return sendCostLines(kernel, scope, asked, request, reply)
+        if (prefersCsv(request.headers.accept)) return sendCostLines(deps, scope, asked, request, reply)
         const key = lines.read(cursor) as [string, string] | null
         const after = key && { period: key[0], id: key[1] }
-        const rows = await listLines(kernel.db, scope, asked, limit + 1, after)
+        const rows = await listLines(deps.db, scope, asked, limit + 1, after)
         return jsonPage(
           request,
           reply,
@@ -82,7 +83,7 @@ export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { params, body } = request
-        const json = await assignLine(inRequest(kernel, request), params.id, body, callerOf(request).sub)
+        const json = await assignLine(inRequest(deps, request), params.id, body, callerOf(request).sub)
         return jsonText(reply, `{"data":${json}}`)
       },
     )
@@ -101,7 +102,7 @@ export function lineRoutes(kernel: BillingKernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) =>
-        jsonText(reply, `{"data":${await unassignLineByHand(kernel, request.params.id)}}`),
+        jsonText(reply, `{"data":${await unassignLineByHand(deps, request.params.id)}}`),
     )
   }
 }

@@ -1,5 +1,6 @@
 // When a line began and ended, as the provider's CSV writes it: `2026-10-01 00:00:00 +0000`. Strict: a day that does not
 // exist is no time.
+import { monthOf } from '../../kernel/time.ts'
 
 const WRITTEN =
   /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))? ?(?:([+-])(\d\d):?(\d\d)|([A-Z]{1,3}))$/
@@ -69,10 +70,5 @@ function offsetMinutes(
 
 /** When a line ended: with its month, where its file does not say. */
 export function endOf({ end_at, period }: { end_at: string | null; period: string }): string {
-  if (end_at !== null) return end_at
-  const [year, month] = period.split('-').map(Number) as [number, number]
-  return new Date(Date.UTC(year, month, 1)).toISOString()
+  return end_at ?? monthOf(period).end_at
 }
-
-/** The first day of a day's month. */
-export const monthOf = (day: string): string => `${day.slice(0, 7)}-01`

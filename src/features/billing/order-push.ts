@@ -1,19 +1,19 @@
 // An operator asks for an invoice to be pushed now: also one that finance has been told of already.
 
-import { recordAct } from '../../kernel/audit-entry.ts'
+import type { Deps } from '../../deps.ts'
+import { recordRequest } from '../../kernel/audit.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
-import type { FinanceKernel } from './finance-kernel.ts'
 import { forgetPushed } from './push-repository.ts'
 import { findInvoice, holdInvoice } from './repository.ts'
 import { requestPushNow } from './request-push.ts'
 import type { InvoiceRow } from './tables.ts'
 
-export function orderPush(kernel: FinanceKernel, id: string): Promise<InvoiceRow> {
-  return transaction(kernel.db, async tx => {
+export function orderPush(deps: Deps, id: string): Promise<InvoiceRow> {
+  return transaction(deps.db, async tx => {
     const invoice = await findInvoice(tx, id)
     if (!invoice) throw notFound()
-    if (!kernel.finance) {
+    if (!deps.finance) {
       throw conflict('finance_not_configured', 'There is no finance service: FINANCE_URL is not set.')
     }
     if (invoice.lines_hash === null) {
@@ -23,8 +23,8 @@ export function orderPush(kernel: FinanceKernel, id: string): Promise<InvoiceRow
     await holdInvoice(tx, id)
     // Marked with the invoice, so that a job that is lost is made up for like any other push.
     await forgetPushed(tx, id)
-    await requestPushNow(tx, kernel, id)
-    await recordAct(tx, { subjectType: 'cloud_invoices', subjectId: id })
+    await requestPushNow(tx, deps, id)
+    await recordRequest(tx, { subjectType: 'cloud_invoices', subjectId: id })
     return (await findInvoice(tx, id))!
   })
 }

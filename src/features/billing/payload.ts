@@ -1,8 +1,7 @@
 // An invoice as finance takes it: the amounts split as the specification says, in whole minor units, and every line. What
 // a line is assigned to is left out: that may change without the invoice having changed, and finance would not hear of it.
+import { monthOf } from '../../kernel/time.ts'
 import { PROVIDER } from '../inventory/index.ts'
-import { lastDay } from './billing-month.ts'
-import { monthOf } from './line-time.ts'
 import type { CostLineRow, InvoiceRow } from './tables.ts'
 
 export type PayloadInvoice = Pick<
@@ -33,8 +32,8 @@ export function payloadHead(invoice: PayloadInvoice, tenantId: string) {
     tenant_id: tenantId,
     source: PROVIDER,
     external_id: invoice.invoice_uuid,
-    period_start: monthOf(invoice.period),
-    period_end: lastDay(invoice.period),
+    period_start: monthOf(invoice.period).first_day,
+    period_end: monthOf(invoice.period).last_day,
     currency: invoice.currency,
     amount_net_minor: net,
     amount_tax_minor: tax,

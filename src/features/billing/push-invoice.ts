@@ -1,9 +1,10 @@
 // Tells finance of one invoice: its lines as they stand, once. What is kept of the receipt is kept only if the lines are
 // still those that were sent; an answer that is lost leads to a second push of the same invoice, which finance knows again.
+
 import { Readable } from 'node:stream'
 import type { Logger } from 'pino'
+import type { Deps } from '../../deps.ts'
 import { type Finance, FinanceError, type Receipt } from '../../integrations/finance/index.ts'
-import type { FinanceKernel } from './finance-kernel.ts'
 import { payloadText } from './payload.ts'
 import {
   beginPush,
@@ -22,17 +23,17 @@ const MOST_OVERTAKINGS = 3
 export type PushOutcome = 'pushed' | 'nothing_to_push' | 'no_finance'
 
 export async function pushInvoice(
-  kernel: FinanceKernel,
+  deps: Deps,
   id: string,
   run: { signal?: AbortSignal; log: Logger },
 ): Promise<PushOutcome> {
-  const { db, clock, finance } = kernel
+  const { db, clock, finance } = deps
   if (!finance) return 'no_finance'
   for (let overtaken = 0; overtaken < MOST_OVERTAKINGS; overtaken++) {
     const invoice = await beginPush(db, id)
     if (!invoice) return 'nothing_to_push'
     try {
-      const receipt = await send(kernel, finance, invoice, run.signal)
+      const receipt = await send(deps, finance, invoice, run.signal)
       if (await recordReceipt(db, invoice, receipt, clock.now().toISOString())) {
         run.log.info({ invoice_id: id, finance_invoice_id: receipt.id, action: receipt.action }, 'pushed')
         return 'pushed'
@@ -50,7 +51,7 @@ export async function pushInvoice(
 }
 
 async function send(
-  { db }: FinanceKernel,
+  { db }: Deps,
   finance: Finance,
   invoice: PushedInvoice,
   signal: AbortSignal | undefined,

@@ -1,10 +1,10 @@
 // The push as a job. What finance cannot take now is tried again by the queue, with growing pauses; what is still not told
 // after the last attempt stays marked, and finance-push.ts asks for it again. So no outage leaves dead letters behind.
+
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { FinanceError } from '../../integrations/finance/index.ts'
-import { handle, type JobHandler, type JobType } from '../../kernel/queue/job.ts'
-import { QUEUES } from '../../kernel/queue/queues.ts'
-import type { FinanceKernel } from './finance-kernel.ts'
+import { handle, type JobHandler, type JobType, QUEUES } from '../../kernel/queue/queues.ts'
 import { pushInvoice } from './push-invoice.ts'
 
 const Payload = Type.Object({ invoice_id: Type.String() })
@@ -17,10 +17,10 @@ export const pushInvoiceJob: JobType<typeof Payload> = {
 
 const RETRIES = QUEUES[pushInvoiceJob.queue].retryLimit
 
-export const pushHandlers = (kernel: FinanceKernel): JobHandler[] => [
+export const pushHandlers = (deps: Deps): JobHandler[] => [
   handle(pushInvoiceJob, async ({ invoice_id }, run) => {
     try {
-      await pushInvoice(kernel, invoice_id, run)
+      await pushInvoice(deps, invoice_id, run)
     } catch (error) {
       if (!(error instanceof FinanceError)) throw error
       if (error.fault !== 'refused' && run.attempt <= RETRIES) throw error

@@ -2,7 +2,9 @@
 import { sql } from 'kysely'
 import type { Receipt } from '../../integrations/finance/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
 import type { PayloadLine } from './payload.ts'
+import { publishInvoice } from './repository.ts'
 import type { InvoiceRow } from './tables.ts'
 
 /** Empty, where a hash would stand: finance may have something else than what was last recorded. */
@@ -125,21 +127,25 @@ export async function recordReceipt(
   { id: financeId, action }: Receipt,
   at: string,
 ): Promise<boolean> {
-  const result = await executor
-    .updateTable('cloud_invoices')
-    .set({
-      pushed_to_finance_at: at,
-      finance_invoice_id: financeId,
-      finance_action: action,
-      pushed_lines_hash: lines_hash,
-      finance_error: null,
-      updated_at: at,
-    })
-    .where('id', '=', id)
-    .where('lines_hash', '=', lines_hash)
-    .where('push_count', '=', push_count)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+  return transaction(executor, async tx => {
+    const result = await tx
+      .updateTable('cloud_invoices')
+      .set({
+        pushed_to_finance_at: at,
+        finance_invoice_id: financeId,
+        finance_action: action,
+        pushed_lines_hash: lines_hash,
+        finance_error: null,
+        updated_at: at,
+      })
+      .where('id', '=', id)
+      .where('lines_hash', '=', lines_hash)
+      .where('push_count', '=', push_count)
+      .executeTakeFirst()
+    if (result.numUpdatedRows === 0n) return false
+    await publishInvoice(tx, 'invoice.pushed', id)
+    return true
+  })
 }
 
 /** The push may have reached finance all the same. */

@@ -1,13 +1,14 @@
 // /api/v1/billing/invoices/:id/push
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { NoBody, One } from '../../kernel/http/words.ts'
-import type { FinanceKernel } from './finance-kernel.ts'
+import { NoBody, One } from '../../kernel/http/schemas.ts'
 import { shownInvoice } from './finance-status.ts'
 import { orderPush } from './order-push.ts'
 import { IdParams, Invoice } from './schemas.ts'
 
-export function pushRoutes(kernel: FinanceKernel): FastifyPluginAsyncTypebox {
+export function pushRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   return async app => {
     app.post(
       '/api/v1/billing/invoices/:id/push',
@@ -33,7 +34,7 @@ export function pushRoutes(kernel: FinanceKernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const invoice = await orderPush(inRequest(kernel, request), request.params.id)
+        const invoice = await orderPush(inRequest(deps, request), request.params.id)
         reply.code(202)
         return { data: shownInvoice(invoice) }
       },

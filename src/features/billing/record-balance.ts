@@ -1,15 +1,15 @@
 // The hourly look at what the provider's account owes.
 
+import type { Deps } from '../../deps.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import { PROVIDER } from '../inventory/index.ts'
-import type { BillingKernel } from './billing-kernel.ts'
 import { insertBalance } from './repository.ts'
 
 /** The provider names no currency for the balance; it charges in this one. */
 const CURRENCY = 'USD'
 
-export const recordBalance = ({ db, providers, clock }: BillingKernel): Task => ({
+export const recordBalance = ({ db, providers, clock }: Deps): Task => ({
   name: 'balance',
   description: 'Records the provider’s balance and the month’s usage so far.',
   queue: 'cloud_billing',

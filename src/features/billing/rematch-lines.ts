@@ -1,6 +1,6 @@
 // Lines that nothing matched, matched again: the inventory learns of resources after the invoice that charges for them
 // was read. Finance is told nothing new by it: what lines say has not changed, only whose they are.
-import type { BillingKernel } from './billing-kernel.ts'
+import type { Deps } from '../../deps.ts'
 import { matchPage } from './line-repository.ts'
 import type { Place } from './list-lines.ts'
 import type { InvoiceRow } from './tables.ts'
@@ -9,7 +9,7 @@ const LINES_A_PAGE = 5_000
 
 /** Of one invoice, or of all; a page in a statement of its own. Returns how many were matched. */
 export async function rematchLines(
-  { db }: BillingKernel,
+  { db }: Deps,
   signal: AbortSignal,
   invoice?: Pick<InvoiceRow, 'id'>,
 ): Promise<number> {

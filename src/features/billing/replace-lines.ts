@@ -1,9 +1,10 @@
 // A new set of lines in the place of the old one, inside the caller's transaction: read from the file, written in
 // batches, then summed up. Reading goes on while a batch is being written, so that neither waits for the other.
+
 import { createHash } from 'node:crypto'
+import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { BillingKernel } from './billing-kernel.ts'
 import type { InvoiceFile } from './download-invoice.ts'
 import { handAssigned } from './hand-assigned.ts'
 import { InvoiceFileError } from './invoice-file-error.ts'
@@ -20,7 +21,7 @@ const LINES_A_BATCH = 2_000
 
 export async function replaceLines(
   tx: Executor,
-  kernel: BillingKernel,
+  deps: Deps,
   known: InvoiceRow,
   file: InvoiceFile,
   signal: AbortSignal,
@@ -69,8 +70,8 @@ export async function replaceLines(
     sha256: file.sha256,
     // The month and the currency too: finance is told of them with the lines.
     lines_hash: content.update(`${invoice.period} ${currency}`).digest('hex'),
-    ingested_at: kernel.clock.now().toISOString(),
+    ingested_at: deps.clock.now().toISOString(),
   })
-  await requestPush(tx, kernel, invoice.id)
+  await requestPush(tx, deps, invoice.id)
   return 'ingested'
 }

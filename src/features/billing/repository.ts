@@ -1,7 +1,11 @@
 // Rows of the balance and of the invoices. Their lines are in line-repository.ts.
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
+import { jsonOf } from '../../kernel/noun.ts'
 import { PROVIDER } from '../inventory/index.ts'
+import { type EventType, publishEvents } from '../webhooks/index.ts'
+import { Invoice } from './schemas.ts'
 import type { BalanceSnapshotRow, IngestStatus, InvoiceRow } from './tables.ts'
 
 export async function insertBalance(executor: Executor, row: BalanceSnapshotRow): Promise<void> {
@@ -101,7 +105,19 @@ export async function finishIngest(tx: Executor, id: string, set: NewSet): Promi
       from cloud_cost_lines where invoice_id = ${id}
     ) s
     where i.id = ${id}`.execute(tx)
+  await publishInvoice(tx, 'invoice.ingested', id)
 }
+
+const PUBLISH = {
+  name: 'invoice',
+  text: `select $1::text as type, null::text as tenant_id, i.updated_at as occurred_at,
+      json_build_object('tenant_id', null, 'invoice', ${jsonOf(Invoice, 'i')}) as data
+    from cloud_invoices i where i.id = $2::uuid`,
+}
+
+/** An invoice is the platform's: its lines are the tenants'. */
+export const publishInvoice = (tx: Executor, type: EventType, id: string): Promise<void> =>
+  publishEvents(tx, PUBLISH, [type, id])
 
 /** The header has no more decimals than its currency; the lines may have, and only their sum is rounded. */
 const reconciled = (sum: ReturnType<typeof sql>) => sql`round(${sum}, scale(i.amount)) = i.amount`
@@ -112,11 +128,15 @@ export async function markUnchanged(
   { id, ingest_count }: Pick<InvoiceRow, 'id' | 'ingest_count'>,
   at: string,
 ): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update cloud_invoices i set ingest_status = 'ingested', ingest_error = null, updated_at = ${at},
-      reconciled = ${reconciled(sql`i.lines_amount`)}
-    where id = ${id} and ingest_count = ${ingest_count}`.execute(executor)
-  return numAffectedRows === 1n
+  return transaction(executor, async tx => {
+    const { rows } = await sql<{ before: IngestStatus }>`
+      with was as (select * from cloud_invoices where id = ${id} and ingest_count = ${ingest_count} for no key update)
+      update cloud_invoices i set ingest_status = 'ingested', ingest_error = null, updated_at = ${at},
+        reconciled = ${reconciled(sql`i.lines_amount`)}
+      from was where i.id = was.id returning was.ingest_status as before`.execute(tx)
+    if (rows[0] && rows[0].before !== 'ingested') await publishInvoice(tx, 'invoice.ingested', id)
+    return rows.length > 0
+  })
 }
 
 /** What was ingested before still stands. Says nothing when another ingest has finished meanwhile. */
@@ -126,12 +146,17 @@ export async function markFailed(
   error: string,
   at: string,
 ): Promise<void> {
-  await executor
-    .updateTable('cloud_invoices')
-    .set({ ingest_status: 'failed', ingest_error: error, updated_at: at })
-    .where('id', '=', id)
-    .where('ingest_count', '=', ingest_count)
-    .execute()
+  await transaction(executor, async tx => {
+    const { rows } = await sql<{ is_known: boolean }>`
+      with was as (select * from cloud_invoices where id = ${id} and ingest_count = ${ingest_count} for no key update)
+      update cloud_invoices i set ingest_status = 'failed', ingest_error = ${error}, updated_at = ${at}
+      from was where i.id = was.id
+      returning was.ingest_status = 'failed' and was.ingest_error is not distinct from i.ingest_error as is_known`.execute(
+      tx,
+    )
+    // The same failure is published once, however often it is met.
+    if (rows[0]?.is_known === false) await publishInvoice(tx, 'invoice.ingest_failed', id)
+  })
 }
 
 export interface InvoiceFilter {

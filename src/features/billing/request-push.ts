@@ -1,7 +1,7 @@
 // Asks for pushes: of an invoice, in the transaction that gave it its lines; and of all that finance has not heard of,
 // whatever the reason was. Without a finance service nothing is asked for.
+import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import type { FinanceKernel } from './finance-kernel.ts'
 import { pushInvoiceJob } from './push-job.ts'
 import { listToPush } from './push-repository.ts'
 
@@ -13,7 +13,7 @@ const AT_A_TIME = 1_000
 /** One push of an invoice is queued or running at a time; a running one notices that the lines have changed. */
 export async function requestPush(
   tx: Executor,
-  { jobs, finance }: Pick<FinanceKernel, 'jobs' | 'finance'>,
+  { jobs, finance }: Pick<Deps, 'jobs' | 'finance'>,
   invoiceId: string,
 ): Promise<void> {
   if (!finance) return
@@ -23,7 +23,7 @@ export async function requestPush(
 /** The same, for whoever does not want to wait: a push that waits, after a failure say, goes out now instead. */
 export async function requestPushNow(
   tx: Executor,
-  { jobs, finance }: Pick<FinanceKernel, 'jobs' | 'finance'>,
+  { jobs, finance }: Pick<Deps, 'jobs' | 'finance'>,
   invoiceId: string,
 ): Promise<void> {
   if (!finance) return
@@ -33,7 +33,7 @@ export async function requestPushNow(
 }
 
 /** How many invoices wait for finance. */
-export async function requestMissingPushes({ db, jobs, finance }: FinanceKernel): Promise<number> {
+export async function requestMissingPushes({ db, jobs, finance }: Deps): Promise<number> {
   if (!finance) return 0
   let [count, after]: [number, string | null] = [0, null]
   for (;;) {

@@ -1,6 +1,7 @@
 // /api/v1/billing: all of its routes.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { BillingKernel } from './billing-kernel.ts'
+import type { Deps } from '../../deps.ts'
 import { fileRoutes } from './file-routes.ts'
 import { focusRoutes } from './focus-routes.ts'
 import { invoiceRoutes } from './invoice-routes.ts'
@@ -9,12 +10,12 @@ import { pushRoutes } from './push-routes.ts'
 import { summaryRoutes } from './summary-routes.ts'
 
 export const billingRoutes =
-  (kernel: BillingKernel): FastifyPluginAsyncTypebox =>
+  (deps: Deps): FastifyPluginAsyncTypebox =>
   async app => {
-    await invoiceRoutes(kernel)(app, {})
-    await fileRoutes(kernel)(app, {})
-    await pushRoutes(kernel)(app, {})
-    await lineRoutes(kernel)(app, {})
-    await summaryRoutes(kernel)(app, {})
-    await focusRoutes(kernel)(app, {})
+    await invoiceRoutes(deps)(app, {})
+    await fileRoutes(deps)(app, {})
+    await pushRoutes(deps)(app, {})
+    await lineRoutes(deps)(app, {})
+    await summaryRoutes(deps)(app, {})
+    await focusRoutes(deps)(app, {})
   }

@@ -1,7 +1,8 @@
 // The API's words for billing.
 import { Type } from 'typebox'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
+import { noun } from '../../kernel/noun.ts'
 import { FINANCE_STATUSES } from './finance-status.ts'
 import { FINANCE_ACTIONS, INGEST_STATUSES } from './tables.ts'
 
@@ -23,38 +24,47 @@ export const Balance = Type.Object({
   recorded_at: Type.String({ ...Time, description: 'When the provider was asked.' }),
 })
 
-export const Invoice = Type.Object({
-  id: Id,
-  provider: Type.String(),
-  invoice_uuid: Type.String({
-    description: 'The provider’s id of the invoice, and finance’s `external_id`.',
-  }),
-  invoice_number: Nullable(Type.String()),
-  period: Period,
-  amount: Decimal,
-  currency: Currency,
-  ingest_status: Type.Enum([...INGEST_STATUSES], {
-    description: '`failed`: the last attempt; lines of an earlier one stand all the same.',
-  }),
-  ingest_error: Nullable(
-    Type.String({ description: 'What went wrong; for a bad file the line and the column.' }),
-  ),
-  ingested_at: Nullable(Time),
-  line_count: Nullable(Type.Integer()),
-  lines_amount: Nullable(Type.String({ description: 'The sum of the lines, exactly.' })),
-  amount_net_minor: Nullable(Minor('The sum of `amount_minor` of the lines that are no tax.')),
-  amount_tax_minor: Nullable(Minor('The sum of `amount_minor` of the lines that are tax.')),
-  reconciled: Nullable(Type.Boolean({ description: 'Whether the lines add up to the invoice’s amount.' })),
-  sha256: Nullable(Type.String({ description: 'Of the file the lines are from.' })),
-  pushed_to_finance_at: Nullable(Time),
-  finance_invoice_id: Nullable(Type.String()),
-  finance_action: Nullable(Type.Enum([...FINANCE_ACTIONS])),
-  finance_status: Type.Enum([...FINANCE_STATUSES], {
-    description:
-      '`outdated`: finance has been told, but is to be told again, for the lines have changed since.',
-  }),
-  finance_error: Nullable(Type.String({ description: 'Why the last push failed.' })),
-})
+export const Invoice = noun(
+  'Invoice',
+  {
+    id: Id,
+    provider: Type.String(),
+    invoice_uuid: Type.String({
+      description: 'The provider’s id of the invoice, and finance’s `external_id`.',
+    }),
+    invoice_number: Nullable(Type.String()),
+    period: Period,
+    amount: Decimal,
+    currency: Currency,
+    ingest_status: Type.Enum([...INGEST_STATUSES], {
+      description: '`failed`: the last attempt; lines of an earlier one stand all the same.',
+    }),
+    ingest_error: Nullable(
+      Type.String({ description: 'What went wrong; for a bad file the line and the column.' }),
+    ),
+    ingested_at: Nullable(Time),
+    line_count: Nullable(Type.Integer()),
+    lines_amount: Nullable(Type.String({ description: 'The sum of the lines, exactly.' })),
+    amount_net_minor: Nullable(Minor('The sum of `amount_minor` of the lines that are no tax.')),
+    amount_tax_minor: Nullable(Minor('The sum of `amount_minor` of the lines that are tax.')),
+    reconciled: Nullable(Type.Boolean({ description: 'Whether the lines add up to the invoice’s amount.' })),
+    sha256: Nullable(Type.String({ description: 'Of the file the lines are from.' })),
+    pushed_to_finance_at: Nullable(Time),
+    finance_invoice_id: Nullable(Type.String()),
+    finance_action: Nullable(Type.Enum([...FINANCE_ACTIONS])),
+    finance_status: Type.Enum([...FINANCE_STATUSES], {
+      description:
+        '`outdated`: finance has been told, but is to be told again, for the lines have changed since.',
+    }),
+    finance_error: Nullable(Type.String({ description: 'Why the last push failed.' })),
+  },
+  {
+    amount: '$.amount::text',
+    lines_amount: '$.lines_amount::text',
+    finance_status: `case when $.lines_hash is null then 'not_ingested' when $.pushed_lines_hash is null then 'not_pushed'
+      when $.pushed_lines_hash = $.lines_hash then 'pushed' else 'outdated' end`,
+  },
+)
 
 export const InvoiceFile = Type.Object({
   backend_id: Id,

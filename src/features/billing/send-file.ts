@@ -1,26 +1,27 @@
 // An invoice's raw file as a download, byte for byte as the provider sent it. Its length is announced, and its last piece
 // leaves only when all of it is what was kept: no client takes a damaged file for the whole.
+
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import type { Deps } from '../../deps.ts'
 import { AppError, notFound } from '../../kernel/errors.ts'
 import { CSV } from '../../kernel/http/csv.ts'
 import { findActive, findCopies, findFile, type KeptFile, readFile } from '../storage-backends/index.ts'
-import type { BillingKernel } from './billing-kernel.ts'
 import { downloadName } from './file-key.ts'
 import { sendIngest } from './jobs.ts'
 import { findInvoice } from './repository.ts'
 import type { InvoiceRow } from './tables.ts'
 
 export async function sendFile(
-  kernel: BillingKernel,
+  deps: Deps,
   id: string,
   asked: string | undefined,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const invoice = await findInvoice(kernel.db, id)
+  const invoice = await findInvoice(deps.db, id)
   if (!invoice) throw notFound()
   const sha256 = asked ?? invoice.sha256
-  const file = sha256 === null ? undefined : await findFile(kernel.db, id, sha256)
+  const file = sha256 === null ? undefined : await findFile(deps.db, id, sha256)
   if (!file) throw new AppError('not_found', 'file_not_kept', 'This file of the invoice is not kept.')
   const tag = `"${file.sha256}"`
   const { method, headers } = reply.request
@@ -33,8 +34,8 @@ export async function sendFile(
   if (has) return describe().code(304).send()
   // An empty stream, for of nothing at all Fastify would say that its length is 0.
   if (method === 'HEAD') return describe().header('content-length', file.bytes).send(Readable.from([]))
-  const copy = await openCopy(kernel, invoice, file)
-  const body = Readable.from(wholeOf(kernel, invoice, copy), { objectMode: false })
+  const copy = await openCopy(deps, invoice, file)
+  const body = Readable.from(wholeOf(deps, invoice, copy), { objectMode: false })
   // Also when the client has gone before anything was read.
   body.once('close', () => void copy.pieces.return(undefined).catch(() => {}))
   return describe().header('content-length', file.bytes).send(body)
@@ -47,13 +48,13 @@ interface OpenCopy extends Pick<KeptFile, 'sha256'> {
 
 /** From the first backend that gives it; what all of them have lost is fetched again from the provider. */
 async function openCopy(
-  kernel: BillingKernel,
+  deps: Deps,
   invoice: InvoiceRow,
   { sha256 }: Pick<KeptFile, 'sha256'>,
 ): Promise<OpenCopy> {
   let failure: unknown
-  for (const copy of await findCopies(kernel.db, invoice.id, sha256)) {
-    const pieces = readFile(kernel, copy)
+  for (const copy of await findCopies(deps.db, invoice.id, sha256)) {
+    const pieces = readFile(deps, copy)
     try {
       // The first piece is waited for, so that what fails at once is still an ordinary problem.
       return { sha256, first: await pieces.next(), pieces }
@@ -61,26 +62,22 @@ async function openCopy(
       failure ??= error
     }
   }
-  await fetchAgain(kernel, invoice, sha256)
+  await fetchAgain(deps, invoice, sha256)
   throw failure
 }
 
-async function* wholeOf(kernel: BillingKernel, invoice: InvoiceRow, { sha256, first, pieces }: OpenCopy) {
+async function* wholeOf(deps: Deps, invoice: InvoiceRow, { sha256, first, pieces }: OpenCopy) {
   try {
     if (!first.done) yield first.value
     yield* pieces
   } catch (error) {
-    await fetchAgain(kernel, invoice, sha256)
+    await fetchAgain(deps, invoice, sha256)
     throw error
   }
 }
 
 /** The ingest compares what the provider gives with the hash, and puts it where it was lost. */
-async function fetchAgain(
-  kernel: BillingKernel,
-  { id, sha256: current }: InvoiceRow,
-  sha256: string,
-): Promise<void> {
-  if (sha256 !== current || !(await findActive(kernel.db))) return
-  await sendIngest(kernel, kernel.db, id)
+async function fetchAgain(deps: Deps, { id, sha256: current }: InvoiceRow, sha256: string): Promise<void> {
+  if (sha256 !== current || !(await findActive(deps.db))) return
+  await sendIngest(deps, deps.db, id)
 }

@@ -1,6 +1,6 @@
 // The provider's money is read from two sides: by operators under /billing, which the specification keeps to them, and by
 // tenants under /costs, where each sees the lines that were its own. The routes and what they do are the same.
-import type { Guard } from '../../kernel/http/access.ts'
+import type { Guard } from '../../kernel/http/caller.ts'
 
 export interface Side {
   lines: string

@@ -1,10 +1,11 @@
 // /api/v1/billing/summary and, for tenants, /api/v1/costs/summary
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type TSchema, Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
-import { Id, Nullable, One, Query } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import { monthOf } from './line-time.ts'
+import { Id, Nullable, One, Query } from '../../kernel/http/schemas.ts'
+import { monthOf } from '../../kernel/time.ts'
 import { AnyDayOfPeriod } from './schemas.ts'
 import { SIDES } from './sides.ts'
 import { SHOWN_GROUPS, summaryOf } from './summary.ts'
@@ -49,7 +50,7 @@ const Summary = Type.Object({
   ),
 })
 
-export function summaryRoutes({ db }: Kernel): FastifyPluginAsyncTypebox {
+export function summaryRoutes({ db }: Deps): FastifyPluginAsyncTypebox {
   return async app => {
     for (const side of SIDES) {
       app.get(
@@ -66,7 +67,7 @@ export function summaryRoutes({ db }: Kernel): FastifyPluginAsyncTypebox {
           },
         },
         async request => {
-          const period = monthOf(request.query.period)
+          const period = monthOf(request.query.period).first_day
           return {
             data: { period, currencies: summaryOf(await sumLines(db, scopeOf(callerOf(request)), period)) },
           }

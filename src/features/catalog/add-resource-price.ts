@@ -1,10 +1,10 @@
 // A price for what no plan covers. Of one kind, unit and currency, no two hold on one day.
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import type { Deps } from '../../deps.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { type PriceTerms, periodErrors, subjectOf } from './price-period.ts'
 import { insertPrice, listPricesOf, lockSubject } from './price-repository.ts'
 import type { ResourcePriceRow } from './tables.ts'
@@ -21,7 +21,7 @@ export interface PriceChange {
 export type PriceGuard = (tx: Executor, change: PriceChange) => Promise<void>
 
 export async function addResourcePrice(
-  { db, clock }: Kernel,
+  { db, clock }: Deps,
   guard: PriceGuard,
   terms: PriceTerms,
 ): Promise<ResourcePriceRow> {

@@ -1,7 +1,10 @@
 // SQL of the addons.
+import { auditedTable } from '../../kernel/audit.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { AddonRow } from './tables.ts'
+
+const ADDONS = auditedTable('addons', { key: ['id'], silent: ['updated_at'] })
 
 export function listAddons(executor: Executor, limit: number, after: string | null): Promise<AddonRow[]> {
   const text = 'select * from addons where code > $1 order by code limit $2'
@@ -15,13 +18,13 @@ export async function findAddons(executor: Executor, codes: readonly string[]): 
 }
 
 export async function insertAddon(executor: Executor, addon: AddonRow): Promise<void> {
-  await executor.insertInto('addons').values(addon).execute()
+  await ADDONS.insert(executor, [addon])
 }
 
-export function updateAddon(
+export async function updateAddon(
   executor: Executor,
   code: string,
   values: Partial<AddonRow>,
 ): Promise<AddonRow | undefined> {
-  return executor.updateTable('addons').set(values).where('code', '=', code).returningAll().executeTakeFirst()
+  return (await ADDONS.update(executor, { code }, values))[0]
 }

@@ -1,17 +1,18 @@
 // /api/v1/catalog/addons
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, One, Query } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, One, Query } from '../../kernel/http/schemas.ts'
 import { findAddons, listAddons } from './addon-repository.ts'
 import { changeAddon } from './change-addon.ts'
 import { createAddon } from './create-addon.ts'
 import { base, reads, tags, writes } from './route-configs.ts'
 import { Addon, AddonParams, ChangeAddonBody, CreateAddonBody } from './schemas.ts'
 
-export function addonRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+export function addonRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   const addons = cursorOf('addons', ['text'])
   return async app => {
     app.get(
@@ -30,7 +31,7 @@ export function addonRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { limit, cursor } = request.query
         const after = addons.read(cursor)?.[0] as string | undefined
-        const rows = await listAddons(kernel.db, limit + 1, after ?? null)
+        const rows = await listAddons(deps.db, limit + 1, after ?? null)
         return withNextLink(
           request,
           reply,
@@ -52,7 +53,7 @@ export function addonRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async request => {
-        const [addon] = await findAddons(kernel.db, [request.params.code])
+        const [addon] = await findAddons(deps.db, [request.params.code])
         if (!addon) throw notFound()
         return { data: addon }
       },
@@ -72,7 +73,7 @@ export function addonRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const addon = await createAddon(inRequest(kernel, request), request.body)
+        const addon = await createAddon(inRequest(deps, request), request.body)
         reply.code(201).header('location', `${base}/addons/${addon.code}`)
         return { data: addon }
       },
@@ -92,7 +93,7 @@ export function addonRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           response: { 200: One(Addon) },
         },
       },
-      async request => ({ data: await changeAddon(kernel, request.params.code, request.body) }),
+      async request => ({ data: await changeAddon(deps, request.params.code, request.body) }),
     )
   }
 }

@@ -1,13 +1,13 @@
 // An addon may change; what was attached to a subscription before keeps the price and quantity it had.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { findAddons, updateAddon } from './addon-repository.ts'
 import type { AddonTerms } from './create-addon.ts'
 import type { AddonRow } from './tables.ts'
 
 export async function changeAddon(
-  { db, clock }: Kernel,
+  { db, clock }: Deps,
   code: string,
   changes: Partial<Omit<AddonTerms, 'code'>>,
 ): Promise<AddonRow> {

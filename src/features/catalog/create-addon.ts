@@ -1,16 +1,16 @@
 // A new addon. The constraint decides who was first with a code.
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import type { Deps } from '../../deps.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { insertAddon } from './addon-repository.ts'
 import type { AddonRow } from './tables.ts'
 
 export type AddonTerms = Omit<AddonRow, 'id' | 'created_at' | 'updated_at'>
 
 export async function createAddon(
-  { db, clock }: Kernel,
+  { db, clock }: Deps,
   { name, ...terms }: Omit<AddonTerms, 'name'> & { name?: string },
 ): Promise<AddonRow> {
   const at = clock.now().toISOString()

@@ -1,15 +1,15 @@
 // A new version starts as a draft. Its number is one more than the last given out, also when that draft was deleted.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { takeVersionNumber } from './plan-repository.ts'
 import { refuseBadItems } from './refuse-bad-items.ts'
 import { findVersion, insertDraft, type PlanVersion } from './version-repository.ts'
 import type { VersionTerms } from './version-terms.ts'
 
 export function createPlanVersion(
-  { db, clock }: Kernel,
+  { db, clock }: Deps,
   planCode: string,
   terms: VersionTerms,
 ): Promise<PlanVersion> {

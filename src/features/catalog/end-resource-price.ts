@@ -1,13 +1,13 @@
 // A price is ended, or its end is moved, so that another can follow. Nothing else of a price ever changes.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { overlapOf, type PriceGuard, refuseBadPeriod } from './add-resource-price.ts'
 import { findPrice, listPricesOf, lockSubject, setPriceEnd } from './price-repository.ts'
 import type { ResourcePriceRow } from './tables.ts'
 
 export async function endResourcePrice(
-  { db }: Kernel,
+  { db }: Deps,
   guard: PriceGuard,
   id: string,
   effectiveTo: string | null | undefined,

@@ -1,9 +1,12 @@
 // SQL of the plans. Lists are JSON made by the database, each plan with its active version in one statement.
 import { sql } from 'kysely'
+import { auditedTable } from '../../kernel/audit.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { PlanRow } from './tables.ts'
 import { ITEMS_JSON } from './version-repository.ts'
+
+const PLANS = auditedTable('plans', { key: ['id'], silent: ['last_version'] })
 
 export interface PlanJson {
   code: string
@@ -29,16 +32,11 @@ export async function findPlan(executor: Executor, code: string): Promise<PlanJs
 }
 
 export async function insertPlan(executor: Executor, plan: PlanRow): Promise<void> {
-  await executor.insertInto('plans').values(plan).execute()
+  await PLANS.insert(executor, [plan])
 }
 
 export async function renamePlanRow(executor: Executor, code: string, name: string): Promise<boolean> {
-  const { numUpdatedRows } = await executor
-    .updateTable('plans')
-    .set({ name })
-    .where('code', '=', code)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  return (await PLANS.update(executor, { code }, { name })).length > 0
 }
 
 export function findPlanRow(executor: Executor, code: string): Promise<PlanRow | undefined> {

@@ -1,21 +1,22 @@
 // /api/v1/catalog/plans
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { jsonPage } from '../../kernel/http/json-text.ts'
-import { cursorOf, PageQuery } from '../../kernel/http/pagination.ts'
-import { Many, One, Query } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { jsonPage } from '../../kernel/http/json.ts'
+import { cursorOf, PageQuery } from '../../kernel/http/pages.ts'
+import { Many, One, Query } from '../../kernel/http/schemas.ts'
 import { createPlan } from './create-plan.ts'
 import { findPlan, listPlans, renamePlanRow } from './plan-repository.ts'
 import { base, reads, tags, writes } from './route-configs.ts'
 import { CreatePlanBody, Plan, PlanParams, RenamePlanBody } from './schemas.ts'
 
-export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+export function planRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   const plans = cursorOf('plans', ['text'])
   const find = async (code: string) => {
-    const found = await findPlan(kernel.db, code)
+    const found = await findPlan(deps.db, code)
     if (!found) throw notFound()
     return { data: JSON.parse(found.json) }
   }
@@ -37,7 +38,7 @@ export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { limit, cursor } = request.query
         const after = plans.read(cursor)?.[0] as string | undefined
-        const rows = await listPlans(kernel.db, limit + 1, after ?? null)
+        const rows = await listPlans(deps.db, limit + 1, after ?? null)
         return jsonPage(
           request,
           reply,
@@ -75,7 +76,7 @@ export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const { id, code, name } = await createPlan(inRequest(kernel, request), request.body)
+        const { id, code, name } = await createPlan(inRequest(deps, request), request.body)
         const location = `${base}/plans/${code}`
         reply.code(201).header('location', location)
         return { data: { id, code, name, active_version: null } }
@@ -99,7 +100,7 @@ export function planRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async request => {
         const { code } = request.params
         const { name } = request.body
-        const rename = (to: string) => transaction(kernel.db, tx => renamePlanRow(tx, code, to))
+        const rename = (to: string) => transaction(deps.db, tx => renamePlanRow(tx, code, to))
         if (name !== undefined && !(await rename(name))) throw notFound()
         return find(code)
       },

@@ -1,5 +1,6 @@
 // SQL of the resource prices.
 import { sql } from 'kysely'
+import { auditedTable } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { subjectOf } from './price-period.ts'
 import type { ResourcePriceRow } from './tables.ts'
@@ -74,21 +75,18 @@ export function listPricesOf(
     .execute()
 }
 
+const PRICES = auditedTable('resource_prices', { key: ['id'] })
+
 export async function insertPrice(tx: Executor, price: ResourcePriceRow): Promise<void> {
-  await tx.insertInto('resource_prices').values(price).execute()
+  await PRICES.insert(tx, [price])
 }
 
-export function setPriceEnd(
+export async function setPriceEnd(
   tx: Executor,
   id: string,
   effectiveTo: string | null,
 ): Promise<ResourcePriceRow | undefined> {
-  return tx
-    .updateTable('resource_prices')
-    .set({ effective_to: effectiveTo })
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+  return (await PRICES.update(tx, { id }, { effective_to: effectiveTo }))[0]
 }
 
 /** Prices that hold on some day from the first to the last. */

@@ -1,10 +1,11 @@
 // /api/v1/catalog/resource-prices, for a platform_admin.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, One } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, One } from '../../kernel/http/schemas.ts'
 import { addResourcePrice, type PriceGuard } from './add-resource-price.ts'
 import { endResourcePrice } from './end-resource-price.ts'
 import { findPrice, listPrices, type PriceKey } from './price-repository.ts'
@@ -22,7 +23,7 @@ const config = {
   },
 }
 
-export function priceRoutes(kernel: Kernel, guard: PriceGuard): FastifyPluginAsyncTypebox {
+export function priceRoutes(deps: Deps, guard: PriceGuard): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('resource_prices', ['text', 'text', 'text', 'text'])
   return async app => {
     app.get(
@@ -41,7 +42,7 @@ export function priceRoutes(kernel: Kernel, guard: PriceGuard): FastifyPluginAsy
       async (request, reply) => {
         const { limit, cursor, ...filter } = request.query
         const after = cursors.read(cursor) as PriceKey | null
-        const rows = await listPrices(kernel.db, filter, limit + 1, after)
+        const rows = await listPrices(deps.db, filter, limit + 1, after)
         return withNextLink(
           request,
           reply,
@@ -63,7 +64,7 @@ export function priceRoutes(kernel: Kernel, guard: PriceGuard): FastifyPluginAsy
         },
       },
       async request => {
-        const price = await findPrice(kernel.db, request.params.id)
+        const price = await findPrice(deps.db, request.params.id)
         if (!price) throw notFound()
         return { data: price }
       },
@@ -86,7 +87,7 @@ export function priceRoutes(kernel: Kernel, guard: PriceGuard): FastifyPluginAsy
         },
       },
       async (request, reply) => {
-        const price = await addResourcePrice(inRequest(kernel, request), guard, request.body)
+        const price = await addResourcePrice(inRequest(deps, request), guard, request.body)
         reply.code(201).header('location', `${prices}/${price.id}`)
         return { data: price }
       },
@@ -109,7 +110,7 @@ export function priceRoutes(kernel: Kernel, guard: PriceGuard): FastifyPluginAsy
         },
       },
       async request => ({
-        data: await endResourcePrice(kernel, guard, request.params.id, request.body.effective_to),
+        data: await endResourcePrice(deps, guard, request.params.id, request.body.effective_to),
       }),
     )
   }

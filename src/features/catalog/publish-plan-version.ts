@@ -1,8 +1,8 @@
 // Publishing: the draft becomes active and the version that was active retires, in one transaction. The lock on the
 // plan makes publishers take turns, and makes subscribers see the version before or the one after, never neither.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { lockPlan } from './plan-repository.ts'
 import { mayMove } from './version-lifecycle.ts'
 import {
@@ -14,7 +14,7 @@ import {
 } from './version-repository.ts'
 
 export function publishPlanVersion(
-  { db, clock }: Kernel,
+  { db, clock }: Deps,
   planCode: string,
   version: number,
 ): Promise<PlanVersion> {

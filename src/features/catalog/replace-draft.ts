@@ -1,13 +1,13 @@
 // A draft's price and items are replaced as a whole.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { lockDraft, notADraft } from './lock-draft.ts'
 import { refuseBadItems } from './refuse-bad-items.ts'
 import { findVersion, type PlanVersion, rewriteDraft } from './version-repository.ts'
 import type { VersionTerms } from './version-terms.ts'
 
 export function replaceDraft(
-  { db }: Kernel,
+  { db }: Deps,
   planCode: string,
   version: number,
   terms: VersionTerms,

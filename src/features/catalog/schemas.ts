@@ -1,7 +1,7 @@
 // The API's words for the catalog.
 import { Type } from 'typebox'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { VERSION_STATES } from './version-lifecycle.ts'
 
 /** Sums of thousands of such amounts can still be kept exactly. */

@@ -1,13 +1,14 @@
 // The example catalog, for a service that was started without any configuration: put in when there is no catalog at
 // all, in one transaction, and by one node when several start together.
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { sqlState } from '../../kernel/db/sql-state.ts'
+import type { Deps } from '../../deps.ts'
+import { sqlState } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { insertAddon } from './addon-repository.ts'
 import { type Catalog, readCatalogFile } from './catalog-file.ts'
 import { catalogIsEmpty, insertPlan } from './plan-repository.ts'
@@ -20,7 +21,7 @@ const EXAMPLE_CATALOG = join(import.meta.dirname, '../../../examples/catalog.yam
 const LOCK_KEY = 4_005_004
 
 /** True when it was put in; false when there is a catalog already. */
-export async function seedExampleCatalog({ db, clock }: Pick<Kernel, 'db' | 'clock'>): Promise<boolean> {
+export async function seedExampleCatalog({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<boolean> {
   const { catalog, faults } = readCatalogFile(readFileSync(EXAMPLE_CATALOG, 'utf8'))
   if (faults) throw new Error(`the example catalog is not acceptable: ${faults.join('; ')}`)
   try {

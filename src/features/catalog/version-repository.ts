@@ -1,8 +1,12 @@
 // SQL of the plan versions and their items.
 import { type RawBuilder, sql } from 'kysely'
+import { auditedTable } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { PlanVersionRow } from './tables.ts'
 import type { PlanItem, VersionTerms } from './version-terms.ts'
+
+const VERSIONS = auditedTable('plan_versions', { key: ['id'] })
+const ITEMS = auditedTable('plan_items', { key: ['plan_version_id', 'resource_kind'] })
 
 /** A version with its items and the plan it belongs to. */
 export type PlanVersion = PlanVersionRow & VersionTerms & { plan_code: string; plan_name: string }
@@ -60,69 +64,44 @@ export async function insertDraft(
   { base_price_cents, currency, items }: VersionTerms,
   at: string,
 ): Promise<void> {
-  await tx
-    .insertInto('plan_versions')
-    .values({
-      id,
-      plan_id: planId,
-      version,
-      base_price_cents,
-      currency,
-      status: 'draft',
-      created_at: at,
-      published_at: null,
-      retired_at: null,
-    })
-    .execute()
+  const terms = { base_price_cents, currency }
+  const life = { status: 'draft' as const, created_at: at, published_at: null, retired_at: null }
+  await VERSIONS.insert(tx, [{ id, plan_id: planId, version, ...terms, ...life }])
   await insertItems(tx, id, items)
 }
 
 export async function rewriteDraft(tx: Executor, id: string, terms: VersionTerms): Promise<boolean> {
   const { base_price_cents, currency, items } = terms
-  const { numUpdatedRows } = await tx
-    .updateTable('plan_versions')
-    .set({ base_price_cents, currency })
-    .where('id', '=', id)
-    .where('status', '=', 'draft')
-    .executeTakeFirst()
-  if (numUpdatedRows === 0n) return false
-  await tx.deleteFrom('plan_items').where('plan_version_id', '=', id).execute()
+  const changed = await VERSIONS.update(tx, { id, status: 'draft' }, { base_price_cents, currency })
+  if (changed.length === 0) return false
+  await ITEMS.delete(tx, { plan_version_id: id })
   await insertItems(tx, id, items)
   return true
 }
 
 async function insertItems(tx: Executor, versionId: string, items: PlanItem[]): Promise<void> {
-  if (items.length === 0) return
-  await tx
-    .insertInto('plan_items')
-    .values(items.map(item => ({ plan_version_id: versionId, ...item })))
-    .execute()
+  await ITEMS.insert(
+    tx,
+    items.map(item => ({ plan_version_id: versionId, ...item })),
+  )
 }
 
 export async function deleteDraftRow(tx: Executor, id: string): Promise<boolean> {
-  const { numDeletedRows } = await tx
-    .deleteFrom('plan_versions')
-    .where('id', '=', id)
-    .where('status', '=', 'draft')
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  await ITEMS.delete(tx, query =>
+    query
+      .where('plan_version_id', '=', id)
+      .where(({ exists, selectFrom }) =>
+        exists(selectFrom('plan_versions').select('id').where('id', '=', id).where('status', '=', 'draft')),
+      ),
+  )
+  return (await VERSIONS.delete(tx, { id, status: 'draft' })).length > 0
 }
 
 export async function retireActive(tx: Executor, planId: string, at: string): Promise<void> {
-  await tx
-    .updateTable('plan_versions')
-    .set({ status: 'retired', retired_at: at })
-    .where('plan_id', '=', planId)
-    .where('status', '=', 'active')
-    .execute()
+  await VERSIONS.update(tx, { plan_id: planId, status: 'active' }, { status: 'retired', retired_at: at })
 }
 
 export async function activate(tx: Executor, id: string, at: string): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('plan_versions')
-    .set({ status: 'active', published_at: at })
-    .where('id', '=', id)
-    .where('status', '=', 'draft')
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  const active = await VERSIONS.update(tx, { id, status: 'draft' }, { status: 'active', published_at: at })
+  return active.length > 0
 }

@@ -1,11 +1,12 @@
 // /api/v1/catalog/plans/:code/versions, for a platform_admin.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, NoBody, One, Query } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, NoBody, One, Query } from '../../kernel/http/schemas.ts'
 import { createPlanVersion } from './create-plan-version.ts'
 import { deleteDraft } from './delete-draft.ts'
 import { findPlanRow } from './plan-repository.ts'
@@ -17,7 +18,7 @@ import { findVersionNumbered, listVersions } from './version-repository.ts'
 
 const versions = `${base}/plans/:code/versions`
 
-export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+export function versionRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('plan_versions', ['integer'])
   return async app => {
     app.get(
@@ -37,9 +38,9 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { limit, cursor } = request.query
         const before = cursors.read(cursor)?.[0] as number | undefined
-        const plan = await findPlanRow(kernel.db, request.params.code)
+        const plan = await findPlanRow(deps.db, request.params.code)
         if (!plan) throw notFound()
-        const rows = await listVersions(kernel.db, plan.id, limit + 1, before ?? null)
+        const rows = await listVersions(deps.db, plan.id, limit + 1, before ?? null)
         return withNextLink(
           request,
           reply,
@@ -62,7 +63,7 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       },
       async request => {
         const { code, version } = request.params
-        const found = await findVersionNumbered(kernel.db, code, Number(version))
+        const found = await findVersionNumbered(deps.db, code, Number(version))
         if (!found) throw notFound()
         return { data: found }
       },
@@ -84,7 +85,7 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { code } = request.params
-        const draft = await createPlanVersion(inRequest(kernel, request), code, request.body)
+        const draft = await createPlanVersion(inRequest(deps, request), code, request.body)
         const location = `${base}/plans/${code}/versions/${draft.version}`
         reply.code(201).header('location', location)
         return { data: draft }
@@ -107,7 +108,7 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       },
       async request => {
         const { code, version } = request.params
-        return { data: await replaceDraft(kernel, code, Number(version), request.body) }
+        return { data: await replaceDraft(deps, code, Number(version), request.body) }
       },
     )
 
@@ -127,7 +128,7 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { code, version } = request.params
-        await deleteDraft(kernel, code, Number(version))
+        await deleteDraft(deps, code, Number(version))
         return reply.code(204).send(null)
       },
     )
@@ -158,7 +159,7 @@ export function versionRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       },
       async request => {
         const { code, version } = request.params
-        return { data: await publishPlanVersion(inRequest(kernel, request), code, Number(version)) }
+        return { data: await publishPlanVersion(inRequest(deps, request), code, Number(version)) }
       },
     )
   }

@@ -1,13 +1,13 @@
 // An operator puts a dead letter back into the queue it came from.
 
-import { recordAct } from '../../kernel/audit-entry.ts'
+import type { Deps } from '../../deps.ts'
+import { recordRequest } from '../../kernel/audit.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 
-export function retryDeadLetter({ db, jobs }: Kernel, id: string): Promise<void> {
+export function retryDeadLetter({ db, jobs }: Deps, id: string): Promise<void> {
   return transaction(db, async tx => {
     if (!(await jobs.retryDeadLetter(tx, id))) throw notFound()
-    await recordAct(tx, { subjectType: 'dead_letters', subjectId: id })
+    await recordRequest(tx, { subjectType: 'dead_letters', subjectId: id })
   })
 }

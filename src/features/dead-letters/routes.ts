@@ -1,10 +1,11 @@
 // /api/v1/admin/dead_letters: jobs that failed for good, and the way back for them.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
-import { Id, Many, NoBody, Nullable, Query, Time } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { Id, Many, NoBody, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { listDeadLetters } from './repository.ts'
 import { retryDeadLetter } from './retry-dead-letter.ts'
 
@@ -23,7 +24,7 @@ const DeadLetter = Type.Object({
   failed_at: Time,
 })
 
-export function deadLetterRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+export function deadLetterRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('dead_letters', ['time', 'uuid'])
   return async app => {
     app.get(
@@ -44,7 +45,7 @@ export function deadLetterRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         const { limit, cursor } = request.query
         const key = cursors.read(cursor)
         const after = key && { failed_at: String(key[0]), id: String(key[1]) }
-        const rows = await listDeadLetters(kernel.db, limit + 1, after)
+        const rows = await listDeadLetters(deps.db, limit + 1, after)
         return withNextLink(
           request,
           reply,
@@ -68,7 +69,7 @@ export function deadLetterRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        await retryDeadLetter(inRequest(kernel, request), request.params.id)
+        await retryDeadLetter(inRequest(deps, request), request.params.id)
         reply.code(204)
         return null
       },

@@ -1,4 +1,5 @@
 // The states of a deployment and the moves between them: one literal map, and everything that follows from it. Pure.
+import type { SubscriptionStatus } from '../subscriptions/index.ts'
 
 export const LIFECYCLE = {
   trial: ['active', 'past_due', 'suspended', 'cancelled'],
@@ -26,7 +27,7 @@ export const TENANT_MOVES = {
 
 export const STATES = Object.keys(LIFECYCLE) as DeploymentState[]
 
-/** What follows from a bill that is not paid; `billing_action_suspended` holds moves to these off. */
+/** What follows from a bill that is not paid; while `billing_action_suspended` is set, no move leads to these. */
 export const isBillingAction = (to: DeploymentState): boolean => to === 'past_due' || to === 'suspended'
 
 /** The permission to do what is the operator's with a tenant's deployment. */
@@ -35,9 +36,13 @@ export const OPERATE = 'deployments:operate'
 /** Whose moves: an operator's are all there are. */
 export type Mover = 'operator' | 'tenant' | 'nobody'
 
-/** Where a deployment may be moved by whom; `held`: billing actions are held off. */
-export function allowedTransitions(from: DeploymentState, mover: Mover, held: boolean): DeploymentState[] {
-  return LIFECYCLE[from].filter(to => mayMove(from, to, mover) && !(held && isBillingAction(to)))
+/** Where a deployment may be moved by whom; `suspended`: its billing actions are. */
+export function allowedTransitions(
+  from: DeploymentState,
+  mover: Mover,
+  suspended: boolean,
+): DeploymentState[] {
+  return LIFECYCLE[from].filter(to => mayMove(from, to, mover) && !(suspended && isBillingAction(to)))
 }
 
 export function mayMove(from: DeploymentState, to: DeploymentState, mover: Mover): boolean {
@@ -46,12 +51,22 @@ export function mayMove(from: DeploymentState, to: DeploymentState, mover: Mover
   return (moves[from] as readonly DeploymentState[]).includes(to)
 }
 
-/** The states that have a move to this one. */
-export const statesBefore = (to: DeploymentState, mover: Mover): DeploymentState[] =>
-  STATES.filter(from => mayMove(from, to, mover))
-
 /** Where a new deployment starts. No flow enters `trial`. */
 export const FIRST_STATE: DeploymentState = 'active'
 
 /** A deployment in these states takes no new subscription. */
 export const isOver = (state: DeploymentState): boolean => state === 'cancelled' || state === 'archived'
+
+/** What a deployment's move means for its subscription; null leaves it as it is. */
+export const SUBSCRIPTION_AFTER = {
+  trial: null,
+  active: 'active',
+  past_due: null,
+  paused: 'paused',
+  suspended: 'paused',
+  cancelled: 'cancelled',
+  archived: null,
+} as const satisfies Record<DeploymentState, SubscriptionStatus | null>
+
+export const subscriptionAfter = (state: DeploymentState): SubscriptionStatus | null =>
+  SUBSCRIPTION_AFTER[state]

@@ -1,14 +1,14 @@
 // An operator accepts a drift: the live value, read again now, is what is desired from here on.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { adoptLiveValue, resourceOfDrift, statusOfDrift } from './repository.ts'
 import { lockDesiredStates } from './sweep-repository.ts'
 import { lockResource, refuseGone } from './write-desired-state.ts'
 
 /** The accepted row as JSON text, and the version of the spec it made. */
 export function acceptDrift(
-  { db, clock }: Pick<Kernel, 'db' | 'clock'>,
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
   id: string,
   actor: string,
 ): Promise<{ json: string; spec_version: number }> {

@@ -1,14 +1,14 @@
 // An operator says how a resource should look: one that no saga made is adopted, another's spec is replaced.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { specErrors } from './spec-bounds.ts'
 import { lockResource, refuseGone, writeDesiredState } from './write-desired-state.ts'
 
 type Spec = Record<string, unknown>
 
 export function adoptResource(
-  { db, clock }: Pick<Kernel, 'db' | 'clock'>,
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
   resourceId: string,
   spec: Spec,
 ): Promise<{ spec: Spec; spec_version: number; saga_id: string | null }> {

@@ -1,9 +1,9 @@
 // A rule that says which drift does not matter. It holds from the next sweep on, until it expires or is deleted.
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import type { Deps } from '../../deps.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { insertRule } from './ignore-rule-repository.ts'
 import type { DriftIgnoreRuleRow } from './tables.ts'
 
@@ -16,7 +16,7 @@ export interface NewIgnoreRule {
 }
 
 export async function createIgnoreRule(
-  { db, clock }: Pick<Kernel, 'db' | 'clock'>,
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
   { kind = null, resource_id = null, field, reason, expires_at = null }: NewIgnoreRule,
   actor: string,
 ): Promise<DriftIgnoreRuleRow> {

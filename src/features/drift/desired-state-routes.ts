@@ -1,10 +1,11 @@
 // /api/v1/inventory/:id/desired-state, for operators.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
-import { One } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { One } from '../../kernel/http/schemas.ts'
 import { adoptResource } from './adopt-resource.ts'
 import { DesiredState, DesiredStateBody, IdParams } from './schemas.ts'
 import { dropDesiredState } from './write-desired-state.ts'
@@ -15,8 +16,8 @@ const tags = ['Drift']
 const LARGEST_BODY = 128 * 1024
 const path = '/api/v1/inventory/:id/desired-state'
 
-export function desiredStateRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
-  const { db, clock } = kernel
+export function desiredStateRoutes(deps: Deps): FastifyPluginAsyncTypebox {
+  const { db, clock } = deps
   return async app => {
     app.put(
       path,
@@ -38,7 +39,7 @@ export function desiredStateRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           response: { 200: One(DesiredState) },
         },
       },
-      async request => ({ data: await adoptResource(kernel, request.params.id, request.body.spec) }),
+      async request => ({ data: await adoptResource(deps, request.params.id, request.body.spec) }),
     )
 
     app.delete(

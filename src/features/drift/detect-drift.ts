@@ -1,9 +1,9 @@
 // The sweep: what differs from what is desired opens, what no longer does goes stale, and each is told once. It may run
 // beside a sync: every resource is read as some sync left it, whole.
+import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import type { JobRun } from '../../kernel/queue/job.ts'
+import type { JobRun } from '../../kernel/queue/queues.ts'
 import { recordDriftEvents } from '../inventory/index.ts'
 import { alike } from './compare.ts'
 import {
@@ -31,7 +31,7 @@ export interface Swept {
 }
 
 export async function detectDrift(
-  { db, clock }: Pick<Kernel, 'db' | 'clock'>,
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
   { id, signal }: Pick<JobRun, 'id' | 'signal'>,
 ): Promise<Swept> {
   const mark = { at: clock.now().toISOString(), actor: `drift:${id}` }

@@ -1,9 +1,12 @@
 // SQL of the ignore rules. The sweep reads them in its own statement (sweep-repository.ts).
+import { auditedTable } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { DriftIgnoreRuleRow } from './tables.ts'
 
+const RULES = auditedTable('drift_ignore_rules', { key: ['id'] })
+
 export async function insertRule(executor: Executor, row: DriftIgnoreRuleRow): Promise<void> {
-  await executor.insertInto('drift_ignore_rules').values(row).execute()
+  await RULES.insert(executor, [row])
 }
 
 export function findRule(executor: Executor, id: string): Promise<DriftIgnoreRuleRow | undefined> {
@@ -27,9 +30,5 @@ export function listRules(
 
 /** Whether there was one. */
 export async function deleteRule(executor: Executor, id: string): Promise<boolean> {
-  const { numDeletedRows } = await executor
-    .deleteFrom('drift_ignore_rules')
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return numDeletedRows > 0n
+  return (await RULES.delete(executor, { id })).length > 0
 }

@@ -1,13 +1,14 @@
 // /api/v1/drift/ignore-rules, for operators.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, One, Query } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, One, Query } from '../../kernel/http/schemas.ts'
 import { createIgnoreRule } from './create-ignore-rule.ts'
 import { deleteRule, findRule, listRules } from './ignore-rule-repository.ts'
 import { CreateIgnoreRuleBody, IdParams, IgnoreRule } from './schemas.ts'
@@ -16,8 +17,8 @@ const config = { guard: 'operator' } as const
 const tags = ['Drift']
 const base = '/api/v1/drift/ignore-rules'
 
-export function ignoreRuleRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
-  const { db } = kernel
+export function ignoreRuleRoutes(deps: Deps): FastifyPluginAsyncTypebox {
+  const { db } = deps
   const cursors = cursorOf('drift_ignore_rules', ['uuid'])
 
   return async app => {
@@ -62,7 +63,7 @@ export function ignoreRuleRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const rule = await createIgnoreRule(inRequest(kernel, request), request.body, callerOf(request).sub)
+        const rule = await createIgnoreRule(inRequest(deps, request), request.body, callerOf(request).sub)
         reply.code(201).header('location', `${base}/${rule.id}`)
         return { data: rule }
       },

@@ -1,24 +1,64 @@
 // SQL of what the API shows of drift. The database makes the JSON.
-import { sql } from 'kysely'
+import { type Expression, type SqlBool, sql } from 'kysely'
+import { auditedTable } from '../../kernel/audit.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
+import { jsonOf } from '../../kernel/noun.ts'
+import { publishEvents } from '../webhooks/index.ts'
 import { liveValue } from './live-value.ts'
+import { DesiredState, Drift } from './schemas.ts'
 import type { DriftStatus } from './tables.ts'
 
-/** A row of cloud_drift `d`, or of cloud_drift_ignored, with what the inbox shows of its resource `r`. */
-const rowJson = (ignored: boolean) => `json_build_object(
-  'id', d.id, 'resource_id', d.resource_id, 'kind', d.kind, 'name', r.name, 'provider_id', r.provider_id,
-  'tenant_id', r.tenant_id, 'resource_deleted_at', iso8601(r.deleted_at), 'field', d.field, 'desired', d.desired,
-  'actual', d.actual, 'status', ${ignored ? `'ignored'` : 'd.status'}, 'detected_at', iso8601(d.detected_at),
-  'last_detected_at', iso8601(d.last_detected_at), 'resolved_at', ${ignored ? 'null' : 'iso8601(d.resolved_at)'},
-  'resolved_by', ${ignored ? 'null' : 'd.resolved_by'}, 'ignore_rule_id', ${ignored ? 'd.rule_id' : 'null'})`
+const DRIFT_JSON = jsonOf(Drift, 'd')
+/** A row of cloud_drift_ignored, which never opened. */
+const IGNORED_JSON = jsonOf(Drift, 'd', {
+  status: `'ignored'`,
+  resolved_at: 'null',
+  resolved_by: 'null',
+  ignore_rule_id: 'd.rule_id',
+})
 
-const DRIFT_JSON = rowJson(false)
-const IGNORED_JSON = rowJson(true)
+const DRIFT = auditedTable('cloud_drift', { key: ['id'] })
+export const DESIRED_STATES = auditedTable('cloud_provisioned', {
+  key: ['resource_id'],
+  silent: ['updated_at', 'attributes', 'singles', 'tags'],
+})
+
+const PUBLISH = {
+  name: 'drift',
+  text: `select 'drift.' || case d.status when 'open' then 'opened' else d.status end as type,
+      case when r.tenant_id = d.tenant_id then d.tenant_id end as tenant_id,
+      coalesce(d.resolved_at, d.detected_at) as occurred_at,
+      json_build_object('tenant_id', r.tenant_id, 'deployment_id', r.deployment_id, 'drift', ${DRIFT_JSON}) as data
+    from cloud_drift d join cloud_resources r on r.id = d.resource_id where d.id = any($1::uuid[])`,
+}
+
+/** Publishes that drift was opened, accepted or found stale, as its rows say now. */
+export async function publishDrift(tx: Executor, ids: string[]): Promise<void> {
+  if (ids.length > 0) await publishEvents(tx, PUBLISH, [ids])
+}
+
+/** Open drift that is no longer: what is left of the desired state does not ask for it. */
+export async function closeDrift(
+  tx: Executor,
+  resourceId: string,
+  at: string,
+  which: Expression<SqlBool> = sql<SqlBool>`true`,
+): Promise<void> {
+  const closed = await DRIFT.update(
+    tx,
+    query => query.where('resource_id', '=', resourceId).where('status', '=', 'open').where(which),
+    { status: 'stale', resolved_at: at },
+  )
+  await publishDrift(
+    tx,
+    closed.map(({ id }) => id),
+  )
+}
 
 /** What the inventory shows of a resource `r` beside what it knows itself: member → SQL. To a tenant only its own. */
 export const resourceMembers = {
-  desired_state: `(select json_build_object('spec', p.spec, 'spec_version', p.spec_version, 'saga_id', p.saga_id)
+  desired_state: `(select ${jsonOf(DesiredState, 'p')}
     from cloud_provisioned p where p.resource_id = r.id and ($2::text is null or p.tenant_id = $2))`,
   drift: `(select coalesce(json_agg(${DRIFT_JSON} order by d.field), '[]')
     from cloud_drift d where d.resource_id = r.id and d.status = 'open' and ($2::text is null or d.tenant_id = $2))`,
@@ -112,8 +152,8 @@ export async function statusOfDrift(tx: Executor, id: string): Promise<DriftStat
 }
 
 /**
- * The live value as it is now becomes the desired one. The caller holds the resource and its desired state; no row when
- * the drift is not open, and then nothing has changed.
+ * The live value as it is now becomes the desired one. The caller holds the resource and its desired state; undefined when
+ * nothing of the kind is desired any more, and then nothing has changed.
  */
 export async function adoptLiveValue(
   tx: Executor,
@@ -121,24 +161,34 @@ export async function adoptLiveValue(
   at: string,
   actor: string,
 ): Promise<{ json: string; spec_version: number } | undefined> {
-  const { rows } = await sql<{ json: string; spec_version: number }>`
-    with live as (
-      select d.id, d.resource_id, d.field, r.tenant_id, coalesce(${sql.raw(liveValue('d.field'))}, 'null') as value
-      from cloud_drift d join cloud_resources r on r.id = d.resource_id
-      where d.id = ${id} and d.status = 'open'
-    ), adopted as (
-      update cloud_provisioned p set spec = p.spec || jsonb_build_object(l.field, l.value),
-        spec_version = p.spec_version + 1, updated_at = ${at}
-      from live l where p.resource_id = l.resource_id and p.tenant_id is not distinct from l.tenant_id
-      returning p.spec_version
-    ), accepted as (
-      update cloud_drift d set status = 'accepted', actual = l.value, resolved_at = ${at}, resolved_by = ${actor}
-      from live l, adopted where d.id = l.id
-      returning d.*
-    )
-    select ${sql.raw(DRIFT_JSON)}::text as json, a.spec_version
-    from accepted d join cloud_resources r on r.id = d.resource_id cross join adopted a`.execute(tx)
-  return rows[0]
+  const live = await sql<{ resource_id: string; tenant_id: string | null; field: string; value: string }>`
+    select d.resource_id, r.tenant_id, d.field, coalesce(${sql.raw(liveValue('d.field'))}, 'null')::text as value
+    from cloud_drift d join cloud_resources r on r.id = d.resource_id
+    where d.id = ${id} and d.status = 'open'`.execute(tx)
+  if (!live.rows[0]) return undefined
+  const { resource_id, tenant_id, field, value } = live.rows[0]
+  const [adopted] = await DESIRED_STATES.update(
+    tx,
+    { resource_id, tenant_id },
+    {
+      spec: sql`spec || jsonb_build_object(${field}::text, ${value}::jsonb)`,
+      spec_version: sql`spec_version + 1`,
+      updated_at: at,
+    },
+  )
+  if (!adopted) return undefined
+  await DRIFT.update(
+    tx,
+    { id },
+    {
+      status: 'accepted',
+      actual: sql`${value}::jsonb`,
+      resolved_at: at,
+      resolved_by: actor,
+    },
+  )
+  await publishDrift(tx, [id])
+  return { json: (await findDrift(tx, id))!, spec_version: adopted.spec_version }
 }
 
 /** By the index on the status. */

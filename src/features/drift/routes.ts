@@ -1,12 +1,13 @@
 // /api/v1/drift, for operators.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf } from '../../kernel/http/pagination.ts'
-import { Many, NoBody, One } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { jsonPage, jsonText } from '../../kernel/http/json.ts'
+import { cursorOf } from '../../kernel/http/pages.ts'
+import { Many, NoBody, One } from '../../kernel/http/schemas.ts'
 import { acceptDrift } from './accept-drift.ts'
 import { desiredStateRoutes } from './desired-state-routes.ts'
 import { ignoreRuleRoutes } from './ignore-rule-routes.ts'
@@ -17,8 +18,8 @@ const config = { guard: 'operator' } as const
 const tags = ['Drift']
 const base = '/api/v1/drift'
 
-export function driftRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
-  const { db } = kernel
+export function driftRoutes(deps: Deps): FastifyPluginAsyncTypebox {
+  const { db } = deps
   const drifts = cursorOf('drift', ['uuid'])
   const ignoredDrifts = cursorOf('drift_ignored', ['uuid'])
 
@@ -101,7 +102,7 @@ export function driftRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { json, spec_version } = await acceptDrift(
-          inRequest(kernel, request),
+          inRequest(deps, request),
           request.params.id,
           callerOf(request).sub,
         )
@@ -109,7 +110,7 @@ export function driftRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       },
     )
 
-    await ignoreRuleRoutes(kernel)(app, {})
-    await desiredStateRoutes(kernel)(app, {})
+    await ignoreRuleRoutes(deps)(app, {})
+    await desiredStateRoutes(deps)(app, {})
   }
 }

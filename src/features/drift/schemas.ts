@@ -1,8 +1,9 @@
 // The API's words for drift.
 import { Type } from 'typebox'
 import { kindNames } from '../../integrations/digitalocean/index.ts'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
+import { extended, noun } from '../../kernel/noun.ts'
 import { LONGEST_FIELD, MOST_FIELDS } from './spec-bounds.ts'
 import { DRIFT_STATUSES } from './tables.ts'
 
@@ -10,33 +11,44 @@ const KindName = Type.Enum([...kindNames])
 
 export const IdParams = Type.Object({ id: Id })
 
-export const Drift = Type.Object({
-  id: Id,
-  resource_id: Id,
-  kind: KindName,
-  name: Type.String(),
-  provider_id: Type.String(),
-  tenant_id: Nullable(Type.String()),
-  resource_deleted_at: Nullable(
-    Type.String({ ...Time, description: 'When the resource itself was found to be gone.' }),
-  ),
-  field: Type.String({
-    description: '`deleted_at`: not a field differs, the resource is gone; then this is its only row.',
-  }),
-  desired: Type.Unknown(),
-  actual: Type.Unknown({ description: 'Null when the field is missing.' }),
-  status: Type.Enum([...DRIFT_STATUSES, 'ignored'], {
-    description: '`ignored`: a mismatch that a rule covers; it never opened, or not since the rule was made.',
-  }),
-  detected_at: Time,
-  last_detected_at: Time,
-  resolved_at: Nullable(Time),
-  resolved_by: Nullable(Type.String({ description: 'Who accepted it, or the sweep that closed it.' })),
-  ignore_rule_id: Nullable(Id),
-})
+/** A row of cloud_drift, with what is shown of its resource `r`. */
+export const Drift = noun(
+  'Drift',
+  {
+    id: Id,
+    resource_id: Id,
+    kind: KindName,
+    name: Type.String(),
+    provider_id: Type.String(),
+    tenant_id: Nullable(Type.String()),
+    resource_deleted_at: Nullable(
+      Type.String({ ...Time, description: 'When the resource itself was found to be gone.' }),
+    ),
+    field: Type.String({
+      description: '`deleted_at`: not a field differs, the resource is gone; then this is its only row.',
+    }),
+    desired: Type.Unknown(),
+    actual: Type.Unknown({ description: 'Null when the field is missing.' }),
+    status: Type.Enum([...DRIFT_STATUSES, 'ignored'], {
+      description:
+        '`ignored`: a mismatch that a rule covers; it never opened, or not since the rule was made.',
+    }),
+    detected_at: Time,
+    last_detected_at: Time,
+    resolved_at: Nullable(Time),
+    resolved_by: Nullable(Type.String({ description: 'Who accepted it, or the sweep that closed it.' })),
+    ignore_rule_id: Nullable(Id),
+  },
+  {
+    name: 'r.name',
+    provider_id: 'r.provider_id',
+    tenant_id: 'r.tenant_id',
+    resource_deleted_at: 'iso8601(r.deleted_at)',
+    ignore_rule_id: 'null',
+  },
+)
 
-export const AcceptedDrift = Type.Object({
-  ...Drift.properties,
+export const AcceptedDrift = extended('AcceptedDrift', Drift, {
   spec_version: Type.Integer({ description: 'Of the desired state, with the live value in it.' }),
 })
 
@@ -61,7 +73,7 @@ const Spec = Type.Unsafe<Record<string, unknown>>({
 
 export const DesiredStateBody = Body({ spec: Spec })
 
-export const DesiredState = Type.Object({
+export const DesiredState = noun('DesiredState', {
   spec: Spec,
   spec_version: Type.Integer({ description: 'Goes up with every change of the spec.' }),
   saga_id: Nullable(Id),
@@ -74,7 +86,7 @@ const FieldPattern = Type.String({
 })
 const Reason = Type.String({ minLength: 1, maxLength: 1000 })
 
-export const IgnoreRule = Type.Object({
+export const IgnoreRule = noun('IgnoreRule', {
   id: Id,
   kind: Nullable(Type.String({ description: 'Null: any.' })),
   resource_id: Nullable(Type.String({ ...Id, description: 'Null: any.' })),

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { DriftSeen } from '../inventory/index.ts'
 import { isComparable, liveValue } from './live-value.ts'
+import { publishDrift } from './repository.ts'
 
 const ROWS_A_WINDOW = 50_000
 
@@ -101,6 +102,8 @@ export interface Recorded {
   open: number
   ignored: number
   stale: number
+  /** Ids of what was opened or closed. */
+  published: string[]
 }
 
 // The pattern of a rule as LIKE writes it.
@@ -140,6 +143,8 @@ export async function recordMismatches(
       order by resource_id, field
       on conflict (resource_id, field) where status = 'open' do update set
         desired = excluded.desired, actual = excluded.actual, last_detected_at = excluded.last_detected_at
+      -- What was open already is updated, and such a row has an xmax.
+      returning id, xmax = 0 as is_new
     ), still_open as (
       update cloud_drift d set desired = c.desired, actual = c.actual, last_detected_at = ${at}
       from current c where d.id = c.id
@@ -147,7 +152,7 @@ export async function recordMismatches(
       update cloud_drift d set status = 'stale', resolved_at = ${at}, resolved_by = ${actor}
       where d.resource_id = any(${resourceIds}::uuid[]) and d.status = 'open' and not exists (
         select from seen s where s.rule_id is null and s.resource_id = d.resource_id and s.field = d.field)
-      returning 1
+      returning d.id
     ), ignored as (
       insert into cloud_drift_ignored (id, resource_id, kind, field, desired, actual, rule_id, detected_at, last_detected_at)
       select uuid_v7(), resource_id, kind, field, desired, actual, rule_id, ${at}, ${at} from seen where rule_id is not null
@@ -165,6 +170,8 @@ export async function recordMismatches(
           'desired', desired::text, 'actual', actual::text) order by resource_id, field), '[]')
         from current where before is distinct from actual) as told,
       (select count(*) from current)::int as open, (select count(*) from ignored)::int as ignored,
-      (select count(*) from mended)::int as stale`.execute(tx)
+      (select count(*) from mended)::int as stale,
+      array(select id from opened where is_new union all select id from mended) as published`.execute(tx)
+  await publishDrift(tx, rows[0]!.published)
   return rows[0]!
 }

@@ -1,8 +1,9 @@
 // The desired state of a resource, written and dropped in the caller's transaction. Locks are taken in one order
 // everywhere: the resource, its desired state, its drift.
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
+import { closeDrift, DESIRED_STATES } from './repository.ts'
 
 export interface DesiredState {
   resourceId: string
@@ -25,35 +26,43 @@ export async function writeDesiredState(
   if (!resource) throw notFound()
   const { tenant_id } = resource
   const wanted = JSON.stringify(spec)
-  const { rows } = await sql<{ spec_version: number; saga_id: string | null }>`
-    insert into cloud_provisioned as p (resource_id, tenant_id, spec, spec_version, saga_id, created_at, updated_at)
-    values (${resourceId}, ${tenant_id}, ${wanted}::jsonb, 1, ${sagaId}, ${at}, ${at})
-    on conflict (resource_id) do update set
-      tenant_id = excluded.tenant_id, spec = excluded.spec, saga_id = coalesce(excluded.saga_id, p.saga_id),
-      spec_version = p.spec_version + (p.spec is distinct from excluded.spec)::int,
-      updated_at = case when p.spec is distinct from excluded.spec then excluded.updated_at else p.updated_at end
-    returning spec_version, saga_id`.execute(tx)
-  await sql`
-    update cloud_drift set status = 'stale', resolved_at = ${at}
-    where resource_id = ${resourceId} and status = 'open'
-      and (not ${wanted}::jsonb ? field or tenant_id is distinct from ${tenant_id})`.execute(tx)
+  const isNew = sql<boolean>`spec is distinct from ${wanted}::jsonb`
+  const written = await DESIRED_STATES.upsert(
+    tx,
+    ['resource_id'],
+    {
+      resource_id: resourceId,
+      tenant_id,
+      spec,
+      spec_version: 1,
+      saga_id: sagaId,
+      created_at: at,
+      updated_at: at,
+    },
+    {
+      tenant_id,
+      spec: sql`${wanted}::jsonb`,
+      saga_id: sql`coalesce(${sagaId}, saga_id)`,
+      spec_version: sql`spec_version + (${isNew})::int`,
+      updated_at: sql`case when ${isNew} then ${at} else updated_at end`,
+    },
+  )
+  const over = sql<SqlBool>`(not ${wanted}::jsonb ? field or tenant_id is distinct from ${tenant_id})`
+  await closeDrift(tx, resourceId, at, over)
   await sql`
     delete from cloud_drift_ignored where resource_id = ${resourceId} and not ${wanted}::jsonb ? field`.execute(
     tx,
   )
-  return rows[0]!
+  return written
 }
 
 /** Nothing is desired of the resource any more; whether anything was. Its drift is over. */
 export async function dropDesiredState(tx: Executor, at: string, resourceId: string): Promise<boolean> {
   await lockResource(tx, resourceId)
-  const { rows } = await sql`
-    delete from cloud_provisioned where resource_id = ${resourceId} returning 1`.execute(tx)
-  await sql`
-    update cloud_drift set status = 'stale', resolved_at = ${at}
-    where resource_id = ${resourceId} and status = 'open'`.execute(tx)
+  const dropped = await DESIRED_STATES.delete(tx, { resource_id: resourceId })
+  await closeDrift(tx, resourceId, at)
   await sql`delete from cloud_drift_ignored where resource_id = ${resourceId}`.execute(tx)
-  return rows.length > 0
+  return dropped.length > 0
 }
 
 export interface LockedResource {

@@ -1,9 +1,10 @@
 // GET /api/health: the one path that needs no token.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { unavailable } from '../../kernel/errors.ts'
-import { One } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { One } from '../../kernel/http/schemas.ts'
 
 const PATIENCE_MS = 2_000
 
@@ -13,7 +14,7 @@ const Health = Type.Object({
   version: Type.String(),
 })
 
-export function healthRoutes({ engine }: Kernel, version: string): FastifyPluginAsyncTypebox {
+export function healthRoutes({ engine }: Deps, version: string): FastifyPluginAsyncTypebox {
   return async app => {
     app.get(
       '/api/health',

@@ -1,4 +1,6 @@
 // What operators, sweeps and sagas do with projects and single resources.
+
+import type { Deps } from '../../deps.ts'
 import {
   isInMotion,
   isKind,
@@ -9,8 +11,7 @@ import {
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, invalid, notFound } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import type { InventoryKernel } from './inventory-kernel.ts'
+import type { CloudProjectRow, Purpose } from './project.ts'
 import { seenProject } from './project.ts'
 import {
   internalProjectExists,
@@ -20,8 +21,8 @@ import {
   upsertProjects,
 } from './project-store.ts'
 import { seenResource } from './seen-resource.ts'
+import type { SyncRunRow } from './sync-run.ts'
 import { beginLook, lockRunById, newestRunId, setConfirmed } from './sync-run-store.ts'
-import type { CloudProjectRow, Purpose, SyncRunRow } from './tables.ts'
 import { deleteHeld, rehome } from './write-resources.ts'
 import { writeSeen } from './write-seen.ts'
 
@@ -32,7 +33,7 @@ export interface Assignment {
 
 /** An operator says whose a project is; everything it holds follows in the same transaction, with an event each. */
 export function assignProject(
-  { db, clock }: Kernel,
+  { db, clock }: Deps,
   id: string,
   assignment: Assignment,
   actor: string,
@@ -59,7 +60,7 @@ export function assignProject(
  * An operator confirms the deletions that the brake held. Only the newest run of a kind can be confirmed: an older one
  * says nothing about what is there now.
  */
-export function confirmHeldDeletions({ db, clock }: Kernel, id: string, actor: string): Promise<SyncRunRow> {
+export function confirmHeldDeletions({ db, clock }: Deps, id: string, actor: string): Promise<SyncRunRow> {
   return transaction(db, async tx => {
     const run = await lockRunById(tx, id)
     if (!run) throw notFound()
@@ -80,7 +81,7 @@ export function confirmHeldDeletions({ db, clock }: Kernel, id: string, actor: s
  * left as it is; only a whole listing may strike.
  */
 export async function refreshResource(
-  { db, providers, clock }: InventoryKernel,
+  { db, providers, clock }: Deps,
   kind: Kind,
   providerId: string,
   signal?: AbortSignal,
@@ -94,12 +95,7 @@ export async function refreshResource(
 }
 
 /** The first sync makes sure that the internal project exists: the provider's default project, the platform tenant's. */
-export async function ensureInternalProject({
-  db,
-  providers,
-  clock,
-  platformTenantId,
-}: InventoryKernel): Promise<void> {
+export async function ensureInternalProject({ db, providers, clock, platformTenantId }: Deps): Promise<void> {
   if (await internalProjectExists(db)) return
   const look = await beginLook(db, clock)
   const project = seenProject(await providers.for('cloud_sync_full').getDefaultProject())
@@ -112,7 +108,7 @@ export async function ensureInternalProject({
  */
 export async function recordTenantProject(
   tx: Executor,
-  { clock, platformTenantId }: Pick<InventoryKernel, 'clock' | 'platformTenantId'>,
+  { clock, platformTenantId }: Pick<Deps, 'clock' | 'platformTenantId'>,
   raw: RawItem,
   tenantId: string,
   actor: string,

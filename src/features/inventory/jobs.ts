@@ -1,11 +1,11 @@
 // The inventory's jobs: the sweep of a kind, the projects, the refresh of one resource; and the task that starts it all.
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { type Kind, kindNames } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import { handle, type JobHandler, type JobRun, type JobType } from '../../kernel/queue/job.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
+import { handle, type JobHandler, type JobRun, type JobType } from '../../kernel/queue/queues.ts'
 import { refreshResource } from './actions.ts'
-import type { InventoryKernel } from './inventory-kernel.ts'
 import { LostRunError, retryAfter, syncKind } from './sync-kind.ts'
 import { syncProjects } from './sync-projects.ts'
 
@@ -41,36 +41,36 @@ const REFRESH_EVERY_MS = 20_000
 const MOST_LOOKS = 180
 
 /** Sends one job for each kind, so that one kind's failure touches no other, and one for the projects. */
-export function sendSweep({ db, jobs }: InventoryKernel, sweepId: string): Promise<void> {
+export function sendSweep({ db, jobs }: Deps, sweepId: string): Promise<void> {
   return transaction(db, async tx => {
     await jobs.send(tx, syncProjectsJob, { sweep_id: sweepId }, { key: 'projects' })
     for (const kind of kindNames) await jobs.send(tx, syncKindJob, { kind, sweep_id: sweepId }, { key: kind })
   })
 }
 
-export function inventoryHandlers(kernel: InventoryKernel): JobHandler[] {
+export function inventoryHandlers(deps: Deps): JobHandler[] {
   return [
     handle(syncKindJob, ({ kind, sweep_id, postponed = 0 }, run) =>
-      sweepKind(kernel, kind, sweep_id, postponed, run),
+      sweepKind(deps, kind, sweep_id, postponed, run),
     ),
-    handle(syncProjectsJob, ({ sweep_id }, run) => syncProjects(kernel, sweep_id, run)),
+    handle(syncProjectsJob, ({ sweep_id }, run) => syncProjects(deps, sweep_id, run)),
     handle(refreshJob, async ({ kind, provider_id, look }, run) => {
-      const found = await refreshResource(kernel, kind, provider_id, run.signal)
-      if (found === 'moving' && look < MOST_LOOKS) await sendRefresh(kernel, kind, provider_id, look + 1)
+      const found = await refreshResource(deps, kind, provider_id, run.signal)
+      if (found === 'moving' && look < MOST_LOOKS) await sendRefresh(deps, kind, provider_id, look + 1)
     }),
   ]
 }
 
 async function sweepKind(
-  kernel: InventoryKernel,
+  deps: Deps,
   kind: Kind,
   sweepId: string,
   postponed: number,
   run: JobRun,
 ): Promise<void> {
   try {
-    const outcome = await syncKind(kernel, { kind, sweepId }, run)
-    for (const id of outcome?.inMotion ?? []) await sendRefresh(kernel, kind, id, 1)
+    const outcome = await syncKind(deps, { kind, sweepId }, run)
+    for (const id of outcome?.inMotion ?? []) await sendRefresh(deps, kind, id, 1)
   } catch (error) {
     // Whoever took the run over finishes it.
     if (error instanceof LostRunError) return run.log.warn({ kind }, error.message)
@@ -78,8 +78,8 @@ async function sweepKind(
     if (delayMs === undefined) throw error
     // The rate limit asks for more patience than a job should hold: it comes back later, under a key of its own because
     // this one is still running.
-    await kernel.jobs.send(
-      kernel.db,
+    await deps.jobs.send(
+      deps.db,
       syncKindJob,
       { kind, sweep_id: sweepId, postponed: postponed + 1 },
       { key: `${kind}:${sweepId}:${postponed + 1}`, delayMs },
@@ -90,7 +90,7 @@ async function sweepKind(
 
 /** Looks at a resource in motion again in a while, and goes on as long as it moves. */
 export async function sendRefresh(
-  { db, jobs }: Pick<InventoryKernel, 'db' | 'jobs'>,
+  { db, jobs }: Pick<Deps, 'db' | 'jobs'>,
   kind: Kind,
   providerId: string,
   look = 1,
@@ -107,7 +107,7 @@ export async function sendRefresh(
 /** Both have to be able to ask: a sweep without the projects would leave resources without tenants. */
 const QUEUES = ['cloud_sync_full', 'cloud_sync_slow'] as const
 
-export const resourceSync = (kernel: InventoryKernel): Task => ({
+export const resourceSync = (deps: Deps): Task => ({
   name: 'resource_sync',
   description: 'Mirrors the provider’s projects and resources: one job for each kind, one for the projects.',
   queue: 'cloud_sync_full',
@@ -116,9 +116,9 @@ export const resourceSync = (kernel: InventoryKernel): Task => ({
   async run({ id }) {
     // Said once, by the task, rather than by each of its jobs.
     for (const queue of QUEUES) {
-      const { absent } = kernel.providers.for(queue)
+      const { absent } = deps.providers.for(queue)
       if (absent) throw new Error(absent)
     }
-    await sendSweep(kernel, id)
+    await sendSweep(deps, id)
   },
 })

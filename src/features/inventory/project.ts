@@ -1,7 +1,61 @@
-// A project of the provider's, as it is mirrored. Pure.
+// A project of the provider's: what it looks like in the API and in the tables, and how it is read from a response.
+import { Type } from 'typebox'
 import type { RawItem } from '../../integrations/digitalocean/index.ts'
+import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
+import { noun } from '../../kernel/noun.ts'
 import { fitText, isStorableId } from './seen-resource.ts'
 import type { ListingRemarks } from './sync-run.ts'
+
+export const PURPOSES = ['internal', 'tenant', 'shared', 'unassigned'] as const
+export type Purpose = (typeof PURPOSES)[number]
+
+export const Project = noun('Project', {
+  id: Id,
+  provider: Type.String(),
+  provider_id: Type.String(),
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  is_default: Type.Boolean(),
+  tenant_id: Nullable(Type.String()),
+  purpose: Type.Enum([...PURPOSES]),
+  first_seen_at: Time,
+  last_seen_at: Time,
+  deleted_at: Nullable(Time),
+})
+
+export interface CloudProjectRow {
+  id: string
+  provider: string
+  provider_id: string
+  name: string
+  description: string | null
+  is_default: boolean
+  tenant_id: string | null
+  purpose: Purpose
+  first_seen_at: string
+  last_seen_at: string
+  last_look: number
+  stale_strike_count: number
+  deleted_at: string | null
+}
+
+export interface CloudProjectMemberRow {
+  provider: string
+  kind: string
+  provider_id: string
+  project_id: string
+  /** When a saga put it there; null where only a list has said so. */
+  placed_at: string | null
+  /** And at which look; null where a node of the version before has put it there. */
+  placed_look: number | null
+}
+
+declare module '../../kernel/db/tables.ts' {
+  interface Tables {
+    cloud_projects: CloudProjectRow
+    cloud_project_members: CloudProjectMemberRow
+  }
+}
 
 export interface SeenProject {
   provider_id: string

@@ -3,8 +3,9 @@ import { type RawBuilder, sql } from 'kysely'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
+import { jsonOf } from '../../kernel/noun.ts'
+import { type CloudResourceEventRow, PROVIDER, Resource, ResourceDetail, ResourceEvent } from './resource.ts'
 import { deploymentTag } from './seen-resource.ts'
-import { type CloudResourceEventRow, PROVIDER } from './tables.ts'
 
 export interface ResourceJson {
   id: string
@@ -12,11 +13,8 @@ export interface ResourceJson {
   json: string
 }
 
-export const RESOURCE_JSON = `json_build_object(
-  'id', id, 'provider', provider, 'provider_id', provider_id, 'kind', kind, 'name', name, 'region', region,
-  'status', status, 'tenant_id', tenant_id, 'project_id', project_id, 'deployment_id', deployment_id, 'tags', tags,
-  'attrs', attrs, 'first_seen_at', iso8601(first_seen_at), 'last_seen_at', iso8601(last_seen_at),
-  'stale_strike_count', stale_strike_count, 'deleted_at', iso8601(deleted_at))::text`
+/** SQL: a row `r` of cloud_resources as the API writes it. */
+export const RESOURCE_JSON = `${jsonOf(Resource, 'r')}::text`
 
 /**
  * Members of a shown resource that other features bring: name → SQL that gives JSON for cloud_resources `r`. `$2` is the
@@ -34,29 +32,25 @@ export async function showResource(
   members: ResourceMembers,
   id: string,
 ): Promise<string | undefined> {
-  const all = Object.entries({ events: LATEST_EVENTS, ...members })
-  const text = `select ${RESOURCE_JSON} as json, ${all.map(([name, json]) => `(${json})::text as ${name}`).join(', ')}
-    from cloud_resources r where id = $1::uuid and ($2::text is null or tenant_id = $2)`
-  const rows = await runStatement<Record<string, string | null>>(executor, { name: 'inventory_show', text }, [
-    id,
-    scope.allTenants ? null : scope.tenantId,
-  ])
-  const row = rows[0]
-  if (!row) return undefined
-  return `${row.json!.slice(0, -1)},${all.map(([name]) => `"${name}":${row[name]}`).join(',')}}`
+  const json = jsonOf(ResourceDetail, 'r', { events: `(${LATEST_EVENTS})`, ...members })
+  const text = `select ${json}::text as json from cloud_resources r where id = $1::uuid and ($2::text is null or tenant_id = $2)`
+  const tenant = scope.allTenants ? null : scope.tenantId
+  const rows = await runStatement<{ json: string }>(executor, { name: 'inventory_show', text }, [id, tenant])
+  return rows[0]?.json
 }
 
 const SHOWN_EVENTS = 50
 
 /**
- * A tenant sees the events of its own times, the first of them without what was before. What drifted from a desired tenant_id
- * has not moved. `tenant` is SQL; null: all.
+ * A tenant sees the events of its own times. Of the one by which the resource came to it, it sees what is now and nothing
+ * of what was; what drifted from a desired tenant_id has not moved. `tenant` is SQL; null: all.
  */
 const shownChanges = (tenant: string) =>
-  `case when ${tenant} is not null and e.kind <> 'drift_detected' and e.changes ? 'tenant_id' then changes_for_new_owner(changes) else changes end`
+  `case when ${tenant} is not null and e.kind <> 'drift_detected' and e.changes ? 'tenant_id' then (
+    select coalesce(jsonb_object_agg(key, jsonb_build_object('before', null, 'after', value -> 'after'))
+      filter (where value -> 'after' <> 'null'), '{}') from jsonb_each(e.changes)) else e.changes end`
 
-const LATEST_EVENTS = `select coalesce(json_agg(json_build_object('id', e.id, 'kind', e.kind, 'resource_id', e.resource_id,
-    'changes', ${shownChanges('$2::text')}, 'actor', e.actor, 'created_at', iso8601(e.created_at)) order by e.id), '[]')
+const LATEST_EVENTS = `select coalesce(json_agg(${jsonOf(ResourceEvent, 'e', { changes: shownChanges('$2::text') })} order by e.id), '[]')
   from (select * from cloud_resource_events where resource_id = r.id and ($2::text is null or tenant_id = $2)
     order by id desc limit ${SHOWN_EVENTS}) e`
 

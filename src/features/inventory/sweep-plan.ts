@@ -1,7 +1,8 @@
 // What is known of some resources and what was seen of them, turned into what is to be written. Pure: the seed's
 // lifecycle table, but for strikes, which need a whole listing (write-resources.ts), and whose each resource is.
+
+import type { Changes, CloudResourceRow } from './resource.ts'
 import { deploymentOfTags, type SeenResource } from './seen-resource.ts'
-import type { Changes, CloudResourceRow } from './tables.ts'
 
 export type KnownResource = Pick<
   CloudResourceRow,

@@ -1,5 +1,7 @@
 // One sweep of one kind: the listing is read page by page and written in batches; only when it was whole are the
 // resources it did not show struck, in the transaction that finishes the run, so that a sweep strikes once or never.
+
+import type { Deps } from '../../deps.ts'
 import {
   isInMotion,
   itemId,
@@ -9,18 +11,18 @@ import {
   ProviderError,
   type RawItem,
 } from '../../integrations/digitalocean/index.ts'
-import type { Clock } from '../../kernel/clock.ts'
-import { reasonOf } from '../../kernel/db/sql-state.ts'
+import { reasonOf } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { JobRun } from '../../kernel/queue/job.ts'
+import type { JobRun } from '../../kernel/queue/queues.ts'
+import type { Clock } from '../../kernel/time.ts'
 import { ensureInternalProject } from './actions.ts'
-import type { InventoryKernel } from './inventory-kernel.ts'
 import { isStorableId, type SeenResource, seenResource, UnstorableError } from './seen-resource.ts'
+import type { RunStatus } from './sync-run.ts'
 import { createRemarks, mustHold } from './sync-run.ts'
 import {
   beginLook,
-  countDoomed,
+  countDeletions,
   finishRun,
   type Look,
   lockRun,
@@ -31,7 +33,6 @@ import {
   recordProgress,
   startRun,
 } from './sync-run-store.ts'
-import type { RunStatus } from './tables.ts'
 import { strikeUnseen, touchSetAside } from './write-resources.ts'
 import { writeStorable } from './write-seen.ts'
 
@@ -52,18 +53,18 @@ type JobPart = Pick<JobRun, 'signal' | 'log'>
 
 /** Null when this sweep of this kind has been finished already (a job run twice). */
 export async function syncKind(
-  kernel: InventoryKernel,
+  deps: Deps,
   { kind, sweepId }: KindSweep,
   job: JobPart,
 ): Promise<SyncOutcome | null> {
-  const { db, clock } = kernel
+  const { db, clock } = deps
   const started_at = clock.now().toISOString()
   const run = await transaction(db, tx => startRun(tx, { id: newId(), sweep_id: sweepId, kind, started_at }))
   if (!run) return null
   const progress = noProgress()
   try {
-    await ensureInternalProject(kernel)
-    return await sweep(kernel, kind, run, progress, job)
+    await ensureInternalProject(deps)
+    return await sweep(deps, kind, run, progress, job)
   } catch (error) {
     if (error instanceof LostRunError) throw error
     await finishRun(db, run, {
@@ -80,14 +81,14 @@ export async function syncKind(
 }
 
 async function sweep(
-  kernel: InventoryKernel,
+  deps: Deps,
   kind: Kind,
   run: RunHandle,
   progress: Progress,
   { signal, log }: JobPart,
 ): Promise<SyncOutcome> {
-  const { db, providers } = kernel
-  const clock = notBefore(kernel.clock, run.started_at)
+  const { db, providers } = deps
+  const clock = notBefore(deps.clock, run.started_at)
   const inMotion: string[] = []
   const remarks = createRemarks()
   const actor = `sync:${run.id}`
@@ -148,13 +149,13 @@ async function sweep(
     if (!(await lockRun(tx, run))) throw new LostRunError(kind)
     const end = { struck: 0, deleted: 0, held: 0 }
     if (status === 'complete') {
-      const { living, doomed } = await countDoomed(tx, kind, run.look)
-      const hold = mustHold(doomed, living)
+      const { living, deletions } = await countDeletions(tx, kind, run.look)
+      const hold = mustHold(deletions, living)
       Object.assign(
         end,
         await strikeUnseen(tx, { kind, ...(await beginLook(tx, clock)), actor }, { sweep: run.look, hold }),
       )
-      if (hold) end.held = doomed
+      if (hold) end.held = deletions
       await markFresh(tx, run)
     }
     const error = end.held > 0 ? heldBack(end.held) : reason

@@ -1,13 +1,14 @@
 // Mirrors the projects and what each holds, then re-homes the resources whose project or tenant that changes.
+
+import type { Deps } from '../../deps.ts'
 import { resourceOfUrn } from '../../integrations/digitalocean/index.ts'
-import { reasonOf } from '../../kernel/db/sql-state.ts'
+import { reasonOf } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { JobRun } from '../../kernel/queue/job.ts'
-import type { InventoryKernel } from './inventory-kernel.ts'
+import type { JobRun } from '../../kernel/queue/queues.ts'
 import { type SeenProject, seenProject } from './project.ts'
 import {
-  holdLists,
+  lockLists,
   type Member,
   replaceMembers,
   strikeUnseenProjects,
@@ -29,11 +30,11 @@ interface ProjectList {
 }
 
 export async function syncProjects(
-  kernel: InventoryKernel,
+  deps: Deps,
   sweepId: string,
   { signal, log }: Pick<JobRun, 'signal' | 'log'>,
 ): Promise<void> {
-  const { db, providers, clock, platformTenantId } = kernel
+  const { db, providers, clock, platformTenantId } = deps
   const provider = providers.for('cloud_sync_slow')
   const started_at = clock.now().toISOString()
   const run = await transaction(db, tx =>
@@ -61,7 +62,7 @@ export async function syncProjects(
       if (!(await lockRun(tx, run))) throw new LostRunError(PROJECTS)
       await upsertProjects(tx, projects, { at, look: run.look }, platformTenantId)
       const strikes = listing.complete ? await strikeUnseenProjects(tx, run.look, at) : nothing
-      await holdLists(tx)
+      await lockLists(tx, 'exclusive')
       for (const { project, members, whole } of lists)
         await replaceMembers(tx, project.provider_id, members, {
           whole,

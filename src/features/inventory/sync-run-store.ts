@@ -1,8 +1,10 @@
 // SQL of the sweeps' ledger.
 import { sql } from 'kysely'
-import type { Clock } from '../../kernel/clock.ts'
+import { auditedTable } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import { PROVIDER, type RunStatus, type SyncRunRow } from './tables.ts'
+import type { Clock } from '../../kernel/time.ts'
+import { PROVIDER } from './resource.ts'
+import type { RunStatus, SyncRunRow } from './sync-run.ts'
 import { STRIKES_TO_DELETE } from './write-resources.ts'
 
 /**
@@ -132,15 +134,15 @@ export async function lockRun(tx: Executor, { id, attempt }: RunHandle): Promise
   return row !== undefined
 }
 
-/** How many of a kind live, and how many of them this sweep's strike would delete. */
-export async function countDoomed(
+/** How many of a kind live, and how many of them this sweep would delete. */
+export async function countDeletions(
   tx: Executor,
   kind: string,
   sweep: number,
-): Promise<{ living: number; doomed: number }> {
-  const { rows } = await sql<{ living: number; doomed: number }>`
+): Promise<{ living: number; deletions: number }> {
+  const { rows } = await sql<{ living: number; deletions: number }>`
     select count(*)::int as living,
-      count(*) filter (where last_look < ${sweep} and stale_strike_count + 1 >= ${STRIKES_TO_DELETE}::int)::int as doomed
+      count(*) filter (where last_look < ${sweep} and stale_strike_count + 1 >= ${STRIKES_TO_DELETE}::int)::int as deletions
     from cloud_resources where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null`.execute(tx)
   return rows[0]!
 }
@@ -172,19 +174,17 @@ export async function newestRunId(tx: Executor, kind: string): Promise<string | 
   return row?.id
 }
 
-export function setConfirmed(
+const RUNS = auditedTable('sync_runs', { key: ['id'] })
+
+export async function setConfirmed(
   tx: Executor,
   id: string,
   at: string,
   by: string,
   deleted: number,
 ): Promise<SyncRunRow> {
-  return tx
-    .updateTable('sync_runs')
-    .set({ confirmed_at: at, confirmed_by: by, deleted: sql`deleted + ${deleted}::int` })
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow()
+  const confirmed = { confirmed_at: at, confirmed_by: by, deleted: sql<number>`deleted + ${deleted}::int` }
+  return (await RUNS.update(tx, { id }, confirmed))[0]!
 }
 
 export interface RunFilter {

@@ -1,4 +1,75 @@
-// A sync run: one sweep of one kind. When its deletions are held, and what its record says of odd items. Pure.
+// A sync run: one sweep of one kind. What its record looks like, when its deletions are held, and what it says of odd items.
+import { Type } from 'typebox'
+import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
+import { noun } from '../../kernel/noun.ts'
+
+export const RUN_STATUSES = ['running', 'complete', 'partial', 'failed'] as const
+export type RunStatus = (typeof RUN_STATUSES)[number]
+
+export const SyncRun = noun('SyncRun', {
+  id: Id,
+  sweep_id: Type.String({
+    description: 'The same for all kinds of one sweep: the id of the run of `resource_sync`.',
+  }),
+  kind: Type.String({ description: 'A kind, or `project`.' }),
+  status: Type.Enum([...RUN_STATUSES], {
+    description: '`partial`: the listing was not whole, so nothing was struck.',
+  }),
+  started_at: Time,
+  finished_at: Nullable(Time),
+  pages: Type.Integer(),
+  seen: Type.Integer(),
+  total: Nullable(Type.Integer({ description: 'What the provider said there are.' })),
+  inserted: Type.Integer(),
+  updated: Type.Integer(),
+  struck: Type.Integer(),
+  deleted: Type.Integer(),
+  restored: Type.Integer(),
+  held: Type.Integer({ description: 'Deletions held back because they were too many at once.' }),
+  confirmed_at: Nullable(Time),
+  confirmed_by: Nullable(Type.String()),
+  error: Nullable(Type.String()),
+  cut: Type.Integer({
+    description: 'Items that are stored in part: something of them was too long or too much.',
+  }),
+  set_aside: Type.Integer({
+    description: 'Items that could not be stored. They count as seen: nothing of them is struck.',
+  }),
+  remarks: Nullable(Type.String({ description: 'What was cut or set aside, and why.' })),
+})
+
+export interface SyncRunRow {
+  id: string
+  sweep_id: string
+  kind: string
+  attempt: number
+  status: RunStatus
+  started_at: string
+  finished_at: string | null
+  pages: number
+  seen: number
+  total: number | null
+  inserted: number
+  updated: number
+  struck: number
+  deleted: number
+  restored: number
+  held: number
+  confirmed_at: string | null
+  confirmed_by: string | null
+  error: string | null
+  look: number
+  cut: number
+  set_aside: number
+  remarks: string | null
+}
+
+declare module '../../kernel/db/tables.ts' {
+  interface Tables {
+    sync_runs: SyncRunRow
+    sync_freshness: { kind: string; complete_at: string; run_id: string }
+  }
+}
 
 /**
  * When one sweep would delete a large part of a kind, the provider is more likely wrong than the resources gone: the
@@ -10,8 +81,8 @@ const LIMITS = [
   { fewest: 25, share: 0.5 },
 ]
 
-export function mustHold(doomed: number, living: number): boolean {
-  return LIMITS.some(({ fewest, share }) => doomed >= fewest && doomed > living * share)
+export function mustHold(deletions: number, living: number): boolean {
+  return LIMITS.some(({ fewest, share }) => deletions >= fewest && deletions > living * share)
 }
 
 const MOST_NAMED = 5

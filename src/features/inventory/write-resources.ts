@@ -4,10 +4,12 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Kind } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
+import { jsonOf } from '../../kernel/noun.ts'
+import { publishEvents } from '../webhooks/index.ts'
+import { PROVIDER, Resource, ResourceEvent } from './resource.ts'
 import { type SeenResource, TIE } from './seen-resource.ts'
 import type { Insert, Update } from './sweep-plan.ts'
 import type { Look } from './sync-run-store.ts'
-import { PROVIDER } from './tables.ts'
 
 export interface Sighting extends Look {
   kind: Kind
@@ -20,27 +22,55 @@ const FIELDS = sql.raw(
   'kind, name, region, status, tenant_id, project_id, deployment_id, tags, attrs, deleted_at',
 )
 
+interface Written {
+  id: string
+  provider_id: string
+  event_id: string
+}
+
 /**
- * CTEs that follow a CTE `written` of resources as they now are, each with `event`, `changes` and a new `event_id`: their
- * events (`logged`), and the versions that end and begin with them. Whoever writes must have locked the rows in an earlier
- * statement: a statement that waits for a lock does not see the version that it waited for.
+ * Runs the CTEs of a write, of which `written` returns the resources as they now are, each with `event`, `changes` and a new
+ * `event_id`; in the same statement come their events, and the versions that end and begin with them. Whoever updates must
+ * have locked the rows in an earlier statement: a statement that waits for a lock does not see the version it waited for.
  *
  * A writer whose clock is a little behind does not reach back before what it ends.
  */
-const recorded = ({ at, actor }: { at: string; actor: string }): RawBuilder<unknown> => sql`
-  logged as (
-    insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
-    select event_id, id, tenant_id, event, changes, ${actor}, ${at} from written
-    returning 1
-  ), ended as (
-    update resource_versions v set valid_to = greatest(v.valid_from, ${at}::timestamptz)
-    from written w where v.resource_id = w.id and v.valid_to is null
-    returning v.resource_id, v.valid_to
-  ), begun as (
-    insert into resource_versions (resource_id, event_id, valid_from, ${FIELDS})
-    select w.id, w.event_id, coalesce(e.valid_to, ${at}::timestamptz), ${FIELDS}
-    from written w left join ended e on e.resource_id = w.id
-  )`
+async function record(
+  tx: Executor,
+  { at, actor }: { at: string; actor: string },
+  write: RawBuilder<unknown>,
+): Promise<Written[]> {
+  const { rows } = await sql<Written>`
+    with ${write}, logged as (
+      insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
+      select event_id, id, tenant_id, event, changes, ${actor}, ${at} from written
+    ), ended as (
+      update resource_versions v set valid_to = greatest(v.valid_from, ${at}::timestamptz)
+      from written w where v.resource_id = w.id and v.valid_to is null
+      returning v.resource_id, v.valid_to
+    ), begun as (
+      insert into resource_versions (resource_id, event_id, valid_from, ${FIELDS})
+      select w.id, w.event_id, coalesce(e.valid_to, ${at}::timestamptz), ${FIELDS}
+      from written w left join ended e on e.resource_id = w.id
+    )
+    select id, provider_id, event_id from written`.execute(tx)
+  await publish(tx, rows)
+  return rows
+}
+
+// The resource as it is now must not be published together with what another tenant had.
+const PUBLISH = {
+  name: 'resource_events',
+  text: `select 'resource.' || e.kind as type, case when r.tenant_id = e.tenant_id then e.tenant_id end as tenant_id,
+      e.created_at as occurred_at, json_build_object('tenant_id', r.tenant_id, 'resource', ${jsonOf(Resource, 'r')},
+        'event', ${jsonOf(ResourceEvent, 'e')}) as data
+    from cloud_resource_events e join cloud_resources r on r.id = e.resource_id where e.id = any($1::uuid[])`,
+}
+
+/** Webhooks get each event of the log, with the resource as it is now. */
+async function publish(tx: Executor, events: { event_id: string }[]): Promise<void> {
+  if (events.length > 0) await publishEvents(tx, PUBLISH, [events.map(({ event_id }) => event_id)])
+}
 
 /** A later look may have been written before: then its time stands. */
 const seenAt = ({ at, look }: Look) => sql`
@@ -94,8 +124,10 @@ export async function insertSeen(
   inserts: Insert[],
 ): Promise<string[]> {
   if (inserts.length === 0) return []
-  const { rows } = await sql<{ provider_id: string }>`
-    with seen as (
+  const rows = await record(
+    tx,
+    { at, actor },
+    sql`seen as (
       select * from jsonb_to_recordset(${JSON.stringify(inserts)}::jsonb) as s (
         provider_id text, name text, region text, status text, tags text[], attrs jsonb, fingerprint text,
         project_id uuid, tenant_id text, deployment_id uuid)
@@ -108,8 +140,8 @@ export async function insertSeen(
       order by s.provider_id
       on conflict (provider, kind, provider_id) do nothing
       returning *, uuid_v7() as event_id, 'discovered' as event, null::jsonb as changes
-    ), ${recorded({ at, actor })}
-    select provider_id from written`.execute(tx)
+    )`,
+  )
   return rows.map(row => row.provider_id)
 }
 
@@ -119,8 +151,10 @@ export async function updateSeen(
   updates: Update[],
 ): Promise<void> {
   if (updates.length === 0) return
-  await sql`
-    with seen as (
+  await record(
+    tx,
+    { at, actor },
+    sql`seen as (
       select * from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as s (
         id uuid, name text, region text, status text, tags text[], attrs jsonb, fingerprint text,
         project_id uuid, tenant_id text, deployment_id uuid, event text, changes jsonb)
@@ -130,8 +164,8 @@ export async function updateSeen(
         ${seenAt({ at, look })}, deleted_at = null
       from seen s where r.id = s.id
       returning r.*, uuid_v7() as event_id, s.event, s.changes
-    ), ${recorded({ at, actor })}
-    select`.execute(tx)
+    )`,
+  )
 }
 
 /** What is known to be gone, by those who destroyed it. */
@@ -167,12 +201,14 @@ async function deleteLocked(
 ): Promise<string[]> {
   const ids = rows.map(row => row.id)
   if (ids.length === 0) return ids
-  await sql`
-    with written as (
+  await record(
+    tx,
+    { at, actor },
+    sql`written as (
       update cloud_resources set deleted_at = ${at}, last_look = ${look} where id = any(${ids}::uuid[])
       returning *, uuid_v7() as event_id, 'deleted' as event, null::jsonb as changes
-    ), ${recorded({ at, actor })}
-    select`.execute(tx)
+    )`,
+  )
   return ids
 }
 
@@ -252,16 +288,18 @@ export async function rehome(tx: Executor, at: string, actor: string, projectId?
     id: string
   }>`select id from (${moving(which)} for no key update of r) m`.execute(tx)
   if (locked.rows.length === 0) return 0
-  const { rows } = await sql<{ moved: number }>`
-    with moving as (${moving(sql`r.id = any(${locked.rows.map(row => row.id)}::uuid[])`)}), written as (
+  const rows = await record(
+    tx,
+    { at, actor },
+    sql`moving as (${moving(sql`r.id = any(${locked.rows.map(row => row.id)}::uuid[])`)}), written as (
       update cloud_resources r
       set project_id = m.new_project_id, tenant_id = m.new_tenant_id, deployment_id = m.new_deployment_id
       from moving m where r.id = m.id
       returning r.*, uuid_v7() as event_id, 'updated' as event,
         ${change('project_id')} || ${change('tenant_id')} || ${change('deployment_id')} as changes
-    ), ${recorded({ at, actor })}
-    select count(*)::int as moved from logged`.execute(tx)
-  return rows[0]!.moved
+    )`,
+  )
+  return rows.length
 }
 
 /** deploymentOfTags() of the resource `r`, for those whose tags are not at hand; most resources have no such tag. */
@@ -288,19 +326,24 @@ export interface DriftSeen {
   actual: string
 }
 
-/** One `drift_detected` for each: before is what was desired, after what is. */
+/**
+ * One `drift_detected` for each: before is what was desired, after what is. The resource itself has not changed: no
+ * version begins.
+ */
 export async function recordDriftEvents(
   tx: Executor,
   { at, actor }: { at: string; actor: string },
   drift: DriftSeen[],
 ): Promise<void> {
   if (drift.length === 0) return
-  await sql`
+  const { rows } = await sql<{ event_id: string }>`
     insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
     select uuid_v7(), resource_id, tenant_id, 'drift_detected',
       jsonb_build_object(field, jsonb_build_object('before', desired::jsonb, 'after', actual::jsonb)), ${actor}, ${at}
     from unnest(${drift.map(row => row.resource_id)}::uuid[], ${drift.map(row => row.tenant_id)}::text[],
       ${drift.map(row => row.field)}::text[], ${drift.map(row => row.desired)}::text[],
       ${drift.map(row => row.actual)}::text[]
-    ) as d (resource_id, tenant_id, field, desired, actual)`.execute(tx)
+    ) as d (resource_id, tenant_id, field, desired, actual)
+    returning id as event_id`.execute(tx)
+  await publish(tx, rows)
 }

@@ -1,15 +1,16 @@
 // A caller takes an invitation to its own tenant, once: it becomes a user with the address and the role that were meant
 // for it. An unknown, used, revoked, expired or another tenant's token are all the same nothing.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { type Caller, homeTenant } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
-import { type UserRow, type UsersKernel, upsertUser } from '../users/index.ts'
+import { type UserRow, upsertUser } from '../users/index.ts'
 import { hashToken } from './invitation-token.ts'
 import { takeInvitation } from './repository.ts'
 
 export function acceptInvitation(
-  { db, clock, platformTenantId }: UsersKernel,
+  { db, clock, platformTenantId }: Deps,
   caller: Caller,
   token: string,
 ): Promise<UserRow> {

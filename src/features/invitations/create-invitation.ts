@@ -1,9 +1,9 @@
 // Invites an address into a tenant: the one moment the token is known. Nothing is sent; whoever invites hands it on.
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import type { Deps } from '../../deps.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { holdRole, refuseBuiltIn, unknownRole } from '../roles/index.ts'
 import { expiryOf, MOST_DAYS } from './invitation-life.ts'
 import { hashToken, newToken } from './invitation-token.ts'
@@ -18,7 +18,7 @@ export interface NewInvitation {
 }
 
 export async function createInvitation(
-  { db, clock }: Kernel,
+  { db, clock }: Deps,
   invitedBy: string,
   { email, tenant_id, role = null, expires_at }: NewInvitation,
 ): Promise<{ token: string; row: InvitationRow }> {

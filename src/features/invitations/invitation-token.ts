@@ -1,6 +1,6 @@
 // What is handed to the invited: inv_<43 base62>, as strong as a key. Only its hash is kept.
 import { createHash } from 'node:crypto'
-import { randomDigits, SECRET_LENGTH } from '../../kernel/random-digits.ts'
+import { randomDigits, SECRET_LENGTH } from '../../kernel/crypto.ts'
 
 export const newToken = (): string => `inv_${randomDigits(SECRET_LENGTH)}`
 

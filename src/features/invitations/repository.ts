@@ -1,5 +1,6 @@
 // SQL of the invitations.
 import { sql } from 'kysely'
+import { auditedTable } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { InvitationRow, InvitationStatus } from './tables.ts'
 
@@ -17,8 +18,10 @@ const SHOWN = [
 ] as const
 export type ShownInvitation = Pick<InvitationRow, (typeof SHOWN)[number]>
 
+const INVITATIONS = auditedTable('invitations', { key: ['id'], secret: ['token_hash'] })
+
 export async function insertInvitation(tx: Executor, row: InvitationRow): Promise<void> {
-  await tx.insertInto('invitations').values(row).execute()
+  await INVITATIONS.insert(tx, [row])
 }
 
 const sameEmail = (email: string) => sql<boolean>`lower(email) = lower(${email})`
@@ -30,14 +33,16 @@ export async function writeExpired(
   email: string,
   now: string,
 ): Promise<void> {
-  await tx
-    .updateTable('invitations')
-    .set({ status: 'expired' })
-    .where('tenant_id', '=', tenantId)
-    .where(sameEmail(email))
-    .where('status', '=', 'pending')
-    .where('expires_at', '<=', now)
-    .execute()
+  await INVITATIONS.update(
+    tx,
+    query =>
+      query
+        .where('tenant_id', '=', tenantId)
+        .where(sameEmail(email))
+        .where('status', '=', 'pending')
+        .where('expires_at', '<=', now),
+    { status: 'expired' },
+  )
 }
 
 export interface InvitationFilter {
@@ -80,29 +85,32 @@ export function findInvitation(executor: Executor, id: string): Promise<ShownInv
 }
 
 /** Of two who accept at once the second waits here, and then finds it accepted: no row. */
-export function takeInvitation(
+export async function takeInvitation(
   tx: Executor,
   { tokenHash, tenantId, by, now }: { tokenHash: string; tenantId: string; by: string; now: string },
 ): Promise<ShownInvitation | undefined> {
-  return tx
-    .updateTable('invitations')
-    .set({ status: 'accepted', accepted_at: now, accepted_by: by })
-    .where('token_hash', '=', tokenHash)
-    .where('tenant_id', '=', tenantId)
-    .where('status', '=', 'pending')
-    .where('expires_at', '>', now)
-    .returning(SHOWN)
-    .executeTakeFirst()
+  const [row] = await INVITATIONS.update(
+    tx,
+    query =>
+      query
+        .where('token_hash', '=', tokenHash)
+        .where('tenant_id', '=', tenantId)
+        .where('status', '=', 'pending')
+        .where('expires_at', '>', now),
+    { status: 'accepted', accepted_at: now, accepted_by: by },
+  )
+  return row && (Object.fromEntries(SHOWN.map(column => [column, row[column]])) as ShownInvitation)
 }
 
 /** What it is afterwards: revoked, or accepted as before. Undefined when there is none. */
 export async function revoke(executor: Executor, id: string): Promise<InvitationStatus | undefined> {
-  const row = await executor
-    .updateTable('invitations')
-    .set({ status: sql`case status when 'accepted' then status else 'revoked' end` })
-    .where('id', '=', id)
-    .returning('status')
-    .executeTakeFirst()
+  const [row] = await INVITATIONS.update(
+    executor,
+    { id },
+    {
+      status: sql`case status when 'accepted' then status else 'revoked' end`,
+    },
+  )
   return row?.status
 }
 

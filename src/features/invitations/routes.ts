@@ -1,13 +1,15 @@
 // /api/v1/admin/invitations, and /api/v1/invitations/accept for the invited
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { afterCommit } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, One } from '../../kernel/http/words.ts'
-import { shownUser, User, type UsersKernel } from '../users/index.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, One } from '../../kernel/http/schemas.ts'
+import { shownUser, User } from '../users/index.ts'
 import { acceptInvitation } from './accept-invitation.ts'
 import { createInvitation } from './create-invitation.ts'
 import { statusAt } from './invitation-life.ts'
@@ -27,9 +29,9 @@ const tags = ['Administration']
 const base = '/api/v1/admin/invitations'
 
 /** `changed` is called when somebody's access has changed. */
-export function invitationRoutes(kernel: UsersKernel, changed: () => void): FastifyPluginAsyncTypebox {
+export function invitationRoutes(deps: Deps, changed: () => void): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('invitations', ['uuid'])
-  const shown = (row: ShownInvitation) => ({ ...row, status: statusAt(row, kernel.clock.now()) })
+  const shown = (row: ShownInvitation) => ({ ...row, status: statusAt(row, deps.clock.now()) })
 
   return async app => {
     app.get(
@@ -48,8 +50,8 @@ export function invitationRoutes(kernel: UsersKernel, changed: () => void): Fast
       async (request, reply) => {
         const { limit, cursor, ...filter } = request.query
         const before = cursors.read(cursor)?.[0] as string | undefined
-        const now = kernel.clock.now().toISOString()
-        const rows = await listInvitations(kernel.db, filter, now, limit + 1, before ?? null)
+        const now = deps.clock.now().toISOString()
+        const rows = await listInvitations(deps.db, filter, now, limit + 1, before ?? null)
         return withNextLink(
           request,
           reply,
@@ -77,7 +79,7 @@ export function invitationRoutes(kernel: UsersKernel, changed: () => void): Fast
       },
       async (request, reply) => {
         const { token, row } = await createInvitation(
-          inRequest(kernel, request),
+          inRequest(deps, request),
           callerOf(request).sub,
           request.body,
         )
@@ -100,7 +102,7 @@ export function invitationRoutes(kernel: UsersKernel, changed: () => void): Fast
         },
       },
       async request => {
-        const row = await findInvitation(kernel.db, request.params.id)
+        const row = await findInvitation(deps.db, request.params.id)
         if (!row) throw notFound()
         return { data: shown(row) }
       },
@@ -120,7 +122,7 @@ export function invitationRoutes(kernel: UsersKernel, changed: () => void): Fast
         },
       },
       async (request, reply) => {
-        await revokeInvitation(kernel, request.params.id)
+        await revokeInvitation(deps, request.params.id)
         return reply.code(204).send(null)
       },
     )
@@ -147,9 +149,9 @@ export function invitationRoutes(kernel: UsersKernel, changed: () => void): Fast
         },
       },
       async request => {
-        const deps = inRequest(kernel, request)
-        const user = await acceptInvitation(deps, callerOf(request), request.body.token)
-        await afterCommit(deps.db, changed)
+        const inThis = inRequest(deps, request)
+        const user = await acceptInvitation(inThis, callerOf(request), request.body.token)
+        await afterCommit(inThis.db, changed)
         return { data: shownUser(user) }
       },
     )

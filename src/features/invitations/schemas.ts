@@ -1,7 +1,7 @@
 // The API's words for invitations.
 import { Type } from 'typebox'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { RoleName } from '../roles/index.ts'
 import { Email } from '../users/index.ts'
 import { INVITATION_STATUSES } from './tables.ts'

@@ -1,7 +1,9 @@
 // A month that is over keeps the prices that its usage was charged by: a resource price that would hold there another way
 // is refused where anything of its kind was metered. Where nothing was, prices of the past may still be entered.
+
+import type { Deps } from '../../deps.ts'
 import { conflict } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { monthOf } from '../../kernel/time.ts'
 import type { PriceGuard } from '../catalog/index.ts'
 import { monthAsked } from './period.ts'
 import { type Price, priceIn, type Slice, slicesOf } from './price-slices.ts'
@@ -34,14 +36,12 @@ export function repricedBefore(end_at: string, { resource_kind, currency, ...pri
 
 /** The whole months that a slice touches. */
 function wholeMonths({ from_at, to_at }: Slice): Slice {
-  const begin = (at: Date, later: number) =>
-    new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + later, 1)).toISOString()
-  return { from_at: begin(new Date(from_at), 0), to_at: begin(new Date(Date.parse(to_at) - 1), 1) }
+  return { from_at: monthOf(from_at).start_at, to_at: monthOf(new Date(Date.parse(to_at) - 1)).end_at }
 }
 
 /** For whoever writes resource prices, in the transaction that writes them. */
 export const refuseFinishedMonths =
-  ({ clock }: Pick<Kernel, 'clock'>): PriceGuard =>
+  ({ clock }: Pick<Deps, 'clock'>): PriceGuard =>
   async (tx, change) => {
     const running = monthAsked(undefined, clock.now())!
     const hour = await findUse(tx, change.resource_kind, repricedBefore(running.start_at, change))

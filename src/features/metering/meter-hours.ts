@@ -1,8 +1,9 @@
 // Meters every hour that is over and not metered yet, oldest first and a day at a time, each day in a transaction of its
 // own: a service that was down makes up for it, and one that dies half-way loses nothing.
+
 import type { Logger } from 'pino'
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { firstMadeAt } from '../deployments/index.ts'
 import { dueHours, endOfHour } from './due-hours.ts'
 import { claimHours, insertUsage, lastHour } from './repository.ts'
@@ -19,7 +20,7 @@ export interface MeteringRun {
 
 /** How many hours this run has metered. */
 export async function meterHours(
-  { db, clock }: Kernel,
+  { db, clock }: Deps,
   { signal, log }: MeteringRun,
   mostBatches = MOST_BATCHES,
 ): Promise<number> {
@@ -39,7 +40,7 @@ export async function meterHours(
 }
 
 /** What another node has metered meanwhile is left to it. */
-const meterBatch = (db: Kernel['db'], hours: string[], now: Date): Promise<{ hours: number; rows: number }> =>
+const meterBatch = (db: Deps['db'], hours: string[], now: Date): Promise<{ hours: number; rows: number }> =>
   transaction(db, async tx => {
     const mine = await claimHours(tx, hours, now.toISOString())
     if (mine.length === 0) return { hours: 0, rows: 0 }

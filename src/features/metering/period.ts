@@ -1,13 +1,8 @@
-// The month that is asked about: UTC, from its first moment to the first of the next. Pure.
+// The month that is asked about: UTC, from its first moment to the first of the next.
+import { invalid } from '../../kernel/errors.ts'
+import { type Month as CalendarMonth, monthOf } from '../../kernel/time.ts'
 
-export interface Month {
-  /** `YYYY-MM` */
-  period: string
-  start_at: string
-  /** The first moment that is no longer in it. */
-  end_at: string
-  first_day: string
-  last_day: string
+export interface Month extends CalendarMonth {
   seconds: bigint
   /** The last moment of it that there has been; its terms are those of the month. */
   last_moment: string
@@ -21,16 +16,20 @@ export function monthAsked(period: string | undefined, now: Date): Month | undef
   const asked = period ?? current
   // Written alike, months sort as their names do.
   if (asked > current) return undefined
-  const [year, month] = asked.split('-').map(Number) as [number, number]
-  const [start, end] = [Date.UTC(year, month - 1, 1), Date.UTC(year, month, 1)]
+  const month = monthOf(asked)
+  const [start, end] = [Date.parse(month.start_at), Date.parse(month.end_at)]
   return {
-    period: asked,
-    start_at: new Date(start).toISOString(),
-    end_at: new Date(end).toISOString(),
-    first_day: `${asked}-01`,
-    last_day: new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10),
+    ...month,
     seconds: BigInt((end - start) / 1000),
     last_moment: new Date(Math.min(end - 1, now.getTime())).toISOString(),
     current: asked === current,
   }
+}
+
+export function monthOfQuery(period: string | undefined, now: Date): Month {
+  const month = monthAsked(period, now)
+  if (month) return month
+  throw invalid('The query is not acceptable.', [
+    { pointer: '?period', message: 'is a month that has not begun' },
+  ])
 }

@@ -1,18 +1,19 @@
 // /api/v1/deployments/:id/usage and /api/v1/billing/margins
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
-import { One } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pages.ts'
+import { One } from '../../kernel/http/schemas.ts'
 import { costsOfNobody } from './cost-repository.ts'
 import { marginsOfDeployments, marginsOfTenants } from './list-margins.ts'
-import { monthOfQuery } from './month-of-query.ts'
+import { monthOfQuery } from './period.ts'
 import { IdParams, Margins, MarginsQuery, Usage, UsageQuery } from './schemas.ts'
 import { showUsage } from './show-usage.ts'
 
-export function meteringRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
-  const { db, clock } = kernel
+export function meteringRoutes(deps: Deps): FastifyPluginAsyncTypebox {
+  const { db, clock } = deps
   const cursors = {
     deployment: cursorOf('margins', ['uuid']),
     tenant: cursorOf('margins_by_tenant', ['text']),
@@ -34,7 +35,7 @@ export function meteringRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async request => ({
-        data: await showUsage(kernel, scopeOf(callerOf(request)), request.params.id, request.query.period),
+        data: await showUsage(deps, scopeOf(callerOf(request)), request.params.id, request.query.period),
       }),
     )
 

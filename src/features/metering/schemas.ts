@@ -1,7 +1,7 @@
 // The API's words for usage and margins.
 import { Type } from 'typebox'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { ExternalId, Id, Many, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { ExternalId, Id, Many, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 
 const Period = Type.String({
   pattern: '^[12]\\d{3}-(0[1-9]|1[0-2])$',

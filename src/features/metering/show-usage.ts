@@ -1,12 +1,12 @@
 // A deployment's usage in a month, for its tenant and for a platform_admin.
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { listBilled } from '../deployments/index.ts'
-import { monthOfQuery } from './month-of-query.ts'
+import { monthOfQuery } from './period.ts'
 import { readUsage } from './read-usage.ts'
 
-export async function showUsage({ db, clock }: Kernel, scope: Scope, id: string, period?: string) {
+export async function showUsage({ db, clock }: Deps, scope: Scope, id: string, period?: string) {
   const now = clock.now()
   const month = monthOfQuery(period, now)
   const [deployment] = await listBilled(db, scope, { id }, 1, null)

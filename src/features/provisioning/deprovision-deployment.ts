@@ -1,7 +1,8 @@
 // The workflow that takes a deployment's droplets away, in whatever state the deployment is.
+import type { Deps } from '../../deps.ts'
 import { conflict } from '../../kernel/errors.ts'
-import { holdDeployment } from '../deployments/index.ts'
-import { deploymentTag, type InventoryKernel, taggedElsewhere } from '../inventory/index.ts'
+import { lockDeploymentAlone } from '../deployments/index.ts'
+import { deploymentTag, taggedElsewhere } from '../inventory/index.ts'
 import type { SagaKind } from '../sagas/index.ts'
 import { DEPROVISION, PROVISION } from './provision-deployment.ts'
 import { refuseWithoutProvider, unknownDeployment } from './refusals.ts'
@@ -14,14 +15,14 @@ import { verifyOwnership } from './steps/verify-ownership.ts'
 
 const MOST_NAMED = 20
 
-export const deprovisionDeployment = (kernel: InventoryKernel): SagaKind => ({
+export const deprovisionDeployment = (deps: Deps): SagaKind => ({
   kind: DEPROVISION,
   inputs: DeprovisionRequest,
 
   async prepare(tx, inputs) {
-    refuseWithoutProvider(kernel.providers.for('provisioning'))
+    refuseWithoutProvider(deps.providers.for('provisioning'))
     const { deployment_id } = inputs as unknown as DeprovisionInputs
-    const deployment = await holdDeployment(tx, deployment_id)
+    const deployment = await lockDeploymentAlone(tx, deployment_id)
     if (!deployment) throw unknownDeployment()
     const coming = await runUnderWay(tx, PROVISION, deployment.id)
     if (coming)
@@ -39,5 +40,5 @@ export const deprovisionDeployment = (kernel: InventoryKernel): SagaKind => ({
     return { businessKey: deployment.id, deploymentId: deployment.id, tenantId: deployment.tenant_id }
   },
 
-  steps: [listDroplets(kernel), verifyOwnership(kernel), destroyDroplets(kernel), recordDeletions(kernel)],
+  steps: [listDroplets(deps), verifyOwnership(deps), destroyDroplets(deps), recordDeletions(deps)],
 })

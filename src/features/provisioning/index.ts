@@ -1,6 +1,6 @@
 // Provisioning: what other parts of the service may use.
+import type { Deps } from '../../deps.ts'
 import './tables.ts'
-import type { InventoryKernel } from '../inventory/index.ts'
 import type { SagaKind } from '../sagas/index.ts'
 import { deprovisionDeployment } from './deprovision-deployment.ts'
 import { provisionDeployment } from './provision-deployment.ts'
@@ -9,7 +9,7 @@ export { provisioningProblems } from './problems.ts'
 export { provisioningRoutes } from './routes.ts'
 export { leakCleanup } from './take-down-leaks.ts'
 
-export const provisioningSagas = (kernel: InventoryKernel): SagaKind[] => [
-  provisionDeployment(kernel),
-  deprovisionDeployment(kernel),
+export const provisioningSagas = (deps: Deps): SagaKind[] => [
+  provisionDeployment(deps),
+  deprovisionDeployment(deps),
 ]

@@ -1,5 +1,5 @@
 // What the workflows refuse before they begin, for the API's description.
-import type { DeclaredProblems } from '../../kernel/http/declared-problems.ts'
+import type { DeclaredProblems } from '../../kernel/http/problems.ts'
 
 export const provisionProblems: DeclaredProblems = {
   409: {

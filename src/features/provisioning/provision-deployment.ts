@@ -1,9 +1,10 @@
 // The workflow that gives a deployment a droplet: what it is started with, and its steps.
 
+import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { AppError, conflict } from '../../kernel/errors.ts'
-import { holdDeployment } from '../deployments/index.ts'
-import { type InventoryKernel, livingOfDeployment } from '../inventory/index.ts'
+import { lockDeploymentAlone } from '../deployments/index.ts'
+import { livingOfDeployment } from '../inventory/index.ts'
 import type { SagaKind } from '../sagas/index.ts'
 import { defaultDropletName } from './droplet-name.ts'
 import { refusedState } from './provisionable.ts'
@@ -22,15 +23,15 @@ export const DEPROVISION = 'deprovision_deployment'
 
 type Order = Omit<ProvisionInputs, 'region' | 'name'> & Partial<ProvisionInputs>
 
-export const provisionDeployment = (kernel: InventoryKernel): SagaKind => ({
+export const provisionDeployment = (deps: Deps): SagaKind => ({
   kind: PROVISION,
   inputs: ProvisionRequest,
 
   async prepare(tx, inputs) {
-    refuseWithoutProvider(kernel.providers.for('provisioning'))
+    refuseWithoutProvider(deps.providers.for('provisioning'))
     const order = inputs as unknown as Order
     // Held until the run is there: no deprovisioning can begin meanwhile.
-    const deployment = await holdDeployment(tx, order.deployment_id)
+    const deployment = await lockDeploymentAlone(tx, order.deployment_id)
     if (!deployment) throw unknownDeployment()
     const refused = refusedState(deployment.state)
     if (refused) throw new AppError('invalid', 'deployment_not_provisionable', sentence(refused))
@@ -54,12 +55,12 @@ export const provisionDeployment = (kernel: InventoryKernel): SagaKind => ({
   },
 
   steps: [
-    checkPlanCaps(kernel),
-    ensureProject(kernel),
-    createDroplet(kernel),
-    waitUntilActive(kernel),
-    assignToProject(kernel),
-    recordInventory(kernel),
+    checkPlanCaps(deps),
+    ensureProject(deps),
+    createDroplet(deps),
+    waitUntilActive(deps),
+    assignToProject(deps),
+    recordInventory(deps),
   ],
 })
 

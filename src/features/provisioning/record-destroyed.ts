@@ -1,15 +1,9 @@
 // Droplets that were destroyed leave the inventory at once, and nothing is desired of them any more.
+import type { Deps } from '../../deps.ts'
 import { mapItem, type RawItem } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { dropDesiredState } from '../drift/index.ts'
-import {
-  beginLook,
-  type InventoryKernel,
-  type Look,
-  recordGone,
-  seenResource,
-  writeSeen,
-} from '../inventory/index.ts'
+import { beginLook, type Look, recordGone, seenResource, writeSeen } from '../inventory/index.ts'
 import { sagaActor } from './tags.ts'
 
 export interface Destroyed {
@@ -25,7 +19,7 @@ export interface Destroyed {
 /** The ids of their rows. The same when said twice. */
 export async function recordDestroyed(
   tx: Executor,
-  { clock }: Pick<InventoryKernel, 'clock'>,
+  { clock }: Pick<Deps, 'clock'>,
   sagaId: string,
   { providerIds, tag, spared = [], seen }: Destroyed,
 ): Promise<string[]> {

@@ -1,14 +1,15 @@
 // Provisioning of a deployment, and what sagas have left behind.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, NoBody, One } from '../../kernel/http/words.ts'
+import { jsonText } from '../../kernel/http/json.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, NoBody, One } from '../../kernel/http/schemas.ts'
 import { deploymentExists } from '../deployments/index.ts'
-import type { InventoryKernel } from '../inventory/index.ts'
 import { type Requested, requestSaga, SagaRunWithSteps } from '../sagas/index.ts'
 import { deprovisionDeployment } from './deprovision-deployment.ts'
 import { listLeaks } from './leak-repository.ts'
@@ -22,9 +23,9 @@ const tags = ['Sagas']
 const deployments = '/api/v1/deployments/:id'
 const sagas = '/api/v1/sagas'
 
-export function provisioningRoutes(kernel: InventoryKernel): FastifyPluginAsyncTypebox {
-  const provision = provisionDeployment(kernel)
-  const deprovision = deprovisionDeployment(kernel)
+export function provisioningRoutes(deps: Deps): FastifyPluginAsyncTypebox {
+  const provision = provisionDeployment(deps)
+  const deprovision = deprovisionDeployment(deps)
   const cursors = cursorOf('leaks', ['uuid'])
   return async app => {
     app.post(
@@ -43,11 +44,11 @@ export function provisioningRoutes(kernel: InventoryKernel): FastifyPluginAsyncT
         },
       },
       async (request, reply) => {
-        const deps = inRequest(kernel, request)
+        const inThis = inRequest(deps, request)
         const deployment_id = request.params.id
-        if (!(await deploymentExists(deps.db, deployment_id))) throw notFound()
+        if (!(await deploymentExists(inThis.db, deployment_id))) throw notFound()
         const inputs = { deployment_id, ...request.body }
-        return accepted(reply, await requestSaga(deps, provision, inputs, callerOf(request).sub, ''))
+        return accepted(reply, await requestSaga(inThis, provision, inputs, callerOf(request).sub, ''))
       },
     )
 
@@ -67,10 +68,13 @@ export function provisioningRoutes(kernel: InventoryKernel): FastifyPluginAsyncT
         },
       },
       async (request, reply) => {
-        const deps = inRequest(kernel, request)
+        const inThis = inRequest(deps, request)
         const deployment_id = request.params.id
-        if (!(await deploymentExists(deps.db, deployment_id))) throw notFound()
-        return accepted(reply, await requestSaga(deps, deprovision, { deployment_id }, callerOf(request).sub))
+        if (!(await deploymentExists(inThis.db, deployment_id))) throw notFound()
+        return accepted(
+          reply,
+          await requestSaga(inThis, deprovision, { deployment_id }, callerOf(request).sub),
+        )
       },
     )
 
@@ -91,7 +95,7 @@ export function provisioningRoutes(kernel: InventoryKernel): FastifyPluginAsyncT
       async (request, reply) => {
         const { limit, cursor } = request.query
         const after = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listLeaks(kernel.db, limit + 1, after ?? null)
+        const rows = await listLeaks(deps.db, limit + 1, after ?? null)
         return withNextLink(
           request,
           reply,

@@ -1,7 +1,7 @@
 // The API's words for provisioning, and the inputs of its workflows.
 import { type Static, Type } from 'typebox'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { HOSTNAME, LONGEST_HOSTNAME } from './droplet-name.ts'
 
 const ProviderSlug = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' })

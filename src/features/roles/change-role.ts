@@ -1,14 +1,14 @@
 // What a role permits changes for everybody who has it, at once.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { isBuiltIn } from './built-in.ts'
 import { inOrder } from './permissions.ts'
 import { type RoleChanges, updateRole } from './repository.ts'
 import type { RoleRow } from './tables.ts'
 
 export async function changeRole(
-  { db, clock }: Kernel,
+  { db, clock }: Deps,
   name: string,
   { permissions, ...changes }: RoleChanges,
 ): Promise<RoleRow> {

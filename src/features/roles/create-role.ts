@@ -1,7 +1,7 @@
 // Registers a role. From then on it holds back every caller whose token names it, if it names no other that permits more.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { isBuiltIn } from './built-in.ts'
 import { inOrder } from './permissions.ts'
 import { insertRole } from './repository.ts'
@@ -13,7 +13,7 @@ export interface NewRole {
   permissions: string[]
 }
 
-export async function createRole({ db, clock }: Kernel, input: NewRole): Promise<RoleRow> {
+export async function createRole({ db, clock }: Deps, input: NewRole): Promise<RoleRow> {
   const now = clock.now().toISOString()
   const row: RoleRow = {
     name: input.name,

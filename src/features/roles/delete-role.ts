@@ -1,9 +1,9 @@
 // A role goes only when nobody has it and nobody is about to: what it held back would otherwise be open all at once.
-import { sqlState } from '../../kernel/db/sql-state.ts'
+import type { Deps } from '../../deps.ts'
+import { sqlState } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { refuseChangeOfBuiltIn } from './change-role.ts'
 import { lockRole, removeRole } from './repository.ts'
 
@@ -12,7 +12,7 @@ export type IsPromised = (tx: Executor, name: string) => Promise<boolean>
 
 const FOREIGN_KEY_VIOLATION = '23503'
 
-export async function deleteRole({ db }: Kernel, name: string, isPromised: IsPromised): Promise<void> {
+export async function deleteRole({ db }: Deps, name: string, isPromised: IsPromised): Promise<void> {
   refuseChangeOfBuiltIn(name)
   try {
     await transaction(db, async tx => {

@@ -1,8 +1,9 @@
 // Which permissions there are, and what the roles a token names come to: the union of theirs, unless one of them is not
 // registered here. Such a role permits what callers of a tenant may do without any, so that nothing changes for anybody
 // until an operator registers a role.
-import { mayOperate, type Permissions, permits } from '../../kernel/http/access.ts'
+
 import type { Caller } from '../../kernel/http/caller.ts'
+import { mayOperate, type Permissions, permits } from '../../kernel/http/caller.ts'
 
 /** What callers of a tenant can have use of. A test compares both lists with the routes. */
 export const TENANT_PERMISSIONS = [

@@ -1,14 +1,12 @@
 // SQL of the roles.
+import { auditedTable } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { RoleRow } from './tables.ts'
 
+const ROLES = auditedTable('roles', { key: ['name'], silent: ['updated_at'] })
+
 export async function insertRole(executor: Executor, row: RoleRow): Promise<boolean> {
-  const result = await executor
-    .insertInto('roles')
-    .values(row)
-    .onConflict(conflict => conflict.column('name').doNothing())
-    .executeTakeFirst()
-  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+  return (await ROLES.insert(executor, [row], ['name'])).length > 0
 }
 
 export function listRoles(executor: Executor, limit: number, after: string): Promise<RoleRow[]> {
@@ -27,12 +25,12 @@ export function findRole(executor: Executor, name: string): Promise<RoleRow | un
 
 export type RoleChanges = Partial<Pick<RoleRow, 'description' | 'permissions'>>
 
-export function updateRole(
+export async function updateRole(
   executor: Executor,
   name: string,
   changes: RoleChanges & { updated_at: string },
 ): Promise<RoleRow | undefined> {
-  return executor.updateTable('roles').set(changes).where('name', '=', name).returningAll().executeTakeFirst()
+  return (await ROLES.update(executor, { name }, changes))[0]
 }
 
 /** Nobody is given the role until the transaction ends. */
@@ -52,5 +50,5 @@ export async function holdRole(tx: Executor, name: string): Promise<boolean> {
 }
 
 export async function removeRole(tx: Executor, name: string): Promise<void> {
-  await tx.deleteFrom('roles').where('name', '=', name).execute()
+  await ROLES.delete(tx, { name })
 }

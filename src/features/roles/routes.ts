@@ -1,12 +1,13 @@
 // /api/v1/admin/roles
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { afterCommit } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, One, Query } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, One, Query } from '../../kernel/http/schemas.ts'
 import { BUILT_IN, isBuiltIn, shownRole, withBuiltIn } from './built-in.ts'
 import { changeRole } from './change-role.ts'
 import { createRole } from './create-role.ts'
@@ -25,7 +26,7 @@ export interface RoleParts {
   changed: () => void
 }
 
-export function roleRoutes(kernel: Kernel, { isPromised, changed }: RoleParts): FastifyPluginAsyncTypebox {
+export function roleRoutes(deps: Deps, { isPromised, changed }: RoleParts): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('roles', ['text'])
 
   return async app => {
@@ -45,7 +46,7 @@ export function roleRoutes(kernel: Kernel, { isPromised, changed }: RoleParts): 
       async (request, reply) => {
         const { limit, cursor } = request.query
         const after = (cursors.read(cursor)?.[0] as string | undefined) ?? ''
-        const roles = withBuiltIn(await listRoles(kernel.db, limit + 1, after), after)
+        const roles = withBuiltIn(await listRoles(deps.db, limit + 1, after), after)
         return withNextLink(
           request,
           reply,
@@ -69,9 +70,9 @@ export function roleRoutes(kernel: Kernel, { isPromised, changed }: RoleParts): 
         },
       },
       async (request, reply) => {
-        const deps = inRequest(kernel, request)
-        const role = await createRole(deps, request.body)
-        await afterCommit(deps.db, changed)
+        const inThis = inRequest(deps, request)
+        const role = await createRole(inThis, request.body)
+        await afterCommit(inThis.db, changed)
         reply.code(201).header('location', `${base}/${role.name}`)
         return { data: shownRole(role) }
       },
@@ -92,7 +93,7 @@ export function roleRoutes(kernel: Kernel, { isPromised, changed }: RoleParts): 
       async request => {
         const { name } = request.params
         if (isBuiltIn(name)) return { data: BUILT_IN }
-        const role = await findRole(kernel.db, name)
+        const role = await findRole(deps.db, name)
         if (!role) throw notFound()
         return { data: shownRole(role) }
       },
@@ -113,7 +114,7 @@ export function roleRoutes(kernel: Kernel, { isPromised, changed }: RoleParts): 
         },
       },
       async request => {
-        const role = await changeRole(kernel, request.params.name, request.body)
+        const role = await changeRole(deps, request.params.name, request.body)
         changed()
         return { data: shownRole(role) }
       },
@@ -139,7 +140,7 @@ export function roleRoutes(kernel: Kernel, { isPromised, changed }: RoleParts): 
         },
       },
       async (request, reply) => {
-        await deleteRole(kernel, request.params.name, isPromised)
+        await deleteRole(deps, request.params.name, isPromised)
         changed()
         return reply.code(204).send(null)
       },

@@ -1,6 +1,6 @@
 // The API's words for roles.
 import { Type } from 'typebox'
-import { Body, Nullable, Time } from '../../kernel/http/words.ts'
+import { Body, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { PERMISSIONS, TENANT_PERMISSIONS } from './permissions.ts'
 
 export const RoleName = Type.String({

@@ -1,7 +1,7 @@
 // SQL of a step that is completed: result, context and index together, and the next step begun; or the end; or, if the
 // run was cancelled, the turn back. One statement for a run's step, or for one step each of many runs.
 import type { Statement } from '../../kernel/db/statement.ts'
-import { type Hold, OUTCOME, type Writes, type Written } from './drive-repository.ts'
+import { type Hold, PUBLISH_END, PUT_DOWN, type Writes, type Written } from './drive-repository.ts'
 
 export interface CompletedStep {
   index: number
@@ -14,7 +14,8 @@ export interface CompletedStep {
 }
 
 // Of as many runs as the arrays name. `free` decides what is written: a run that is another's by now is not in it.
-const completing = (name: string, locking: '' | 'skip locked'): Statement => ({
+/** `ending`: some of the runs may end by it, and their ends are published. */
+const completing = (name: string, locking: '' | 'skip locked', ending: boolean): Statement => ({
   name,
   text: `with free as (
     select mine.*, r.step_modules[mine.idx + 2] as next, r.cancel_requested and not mine.last as cancelled
@@ -34,19 +35,21 @@ const completing = (name: string, locking: '' | 'skip locked'): Statement => ({
       claim = case when f.last or $9::uuid is not null then null else r.claim end,
       last_write = f.write, job_id = coalesce($9, r.job_id), heartbeat_at = clock_timestamp()
     from free f where r.id = f.id
-    returning r.id, ${OUTCOME}, f.idx, f.next, f.output, coalesce(r.finished_at, clock_timestamp()) as at
+    returning r.*, ${PUT_DOWN}, f.idx, f.next, f.output, coalesce(r.finished_at, clock_timestamp()) as at
   ), done as (
     update saga_step_results s set status = 'completed', output = run.output::jsonb, finished_at = run.at
     from run where s.saga_id = run.id and s.step_idx = run.idx
   ), begun as (
     insert into saga_step_results (saga_id, step_idx, name, status, started_at)
     select id, idx + 1, next, 'running', at from run where status = 'running' and not put_down
-  )
+  )${ending ? `, ${PUBLISH_END}` : ''}
   select id, status, put_down from run`,
 })
 
-const COMPLETE_STEP = completing('saga_complete_step', '')
-const COMPLETE_FREE_STEPS = completing('saga_complete_free_steps', 'skip locked')
+const COMPLETE_STEP = completing('saga_complete_step', '', false)
+const COMPLETE_LAST_STEP = completing('saga_complete_last_step', '', true)
+const COMPLETE_FREE_STEPS = completing('saga_complete_free_steps', 'skip locked', false)
+const COMPLETE_FREE_LAST_STEPS = completing('saga_complete_free_last_steps', 'skip locked', true)
 
 const columnsOf = (steps: Completing[]): unknown[] => [
   steps.map(({ hold }) => hold.id),
@@ -70,7 +73,8 @@ export async function completeStep(
   hold: Hold,
   step: CompletedStep,
 ): Promise<Written | undefined> {
-  return (await writes<Written>(COMPLETE_STEP, [...columnsOf([{ hold, step }]), hold.jobId]))[0]
+  const statement = step.last ? COMPLETE_LAST_STEP : COMPLETE_STEP
+  return (await writes<Written>(statement, [...columnsOf([{ hold, step }]), hold.jobId]))[0]
 }
 
 /** The same for one step each of several runs, none of which is put down; those that somebody holds are left out. */
@@ -78,5 +82,6 @@ export function completeFreeSteps(
   writes: Writes,
   steps: Completing[],
 ): Promise<(Written & { id: string })[]> {
-  return writes(COMPLETE_FREE_STEPS, [...columnsOf(steps), null])
+  const ending = steps.some(({ step }) => step.last)
+  return writes(ending ? COMPLETE_FREE_LAST_STEPS : COMPLETE_FREE_STEPS, [...columnsOf(steps), null])
 }

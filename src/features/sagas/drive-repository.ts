@@ -4,7 +4,10 @@
 import { sql } from 'kysely'
 import { runStatement, type Statement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
+import { jsonOf } from '../../kernel/noun.ts'
+import { publishing } from '../webhooks/index.ts'
 import type { RunStatus } from './run-states.ts'
+import { SagaRun } from './schemas.ts'
 import type { Json } from './step.ts'
 import type { RunError } from './tables.ts'
 
@@ -136,7 +139,14 @@ export async function listLeft(executor: Executor, known: KnownSteps, limit: num
 const HELD = `id = $1::uuid and claim = $2::uuid`
 const WRITTEN = `last_write = $3::uuid, job_id = coalesce($4::uuid, job_id), heartbeat_at = clock_timestamp()`
 /** Of a row `r`: what a write has made of the run. */
-export const OUTCOME = `r.status, r.claim is null and r.finished_at is null as put_down`
+export const PUT_DOWN = `r.claim is null and r.finished_at is null as put_down`
+export const OUTCOME = `r.status, ${PUT_DOWN}`
+
+/** SQL, behind a `run` that returns whole rows: the end of a run is published with the write that ends it. */
+export const PUBLISH_END = publishing(`
+  select 'saga.' || r.status as type, r.tenant_id, r.finished_at as occurred_at,
+    json_build_object('tenant_id', r.tenant_id, 'deployment_id', r.deployment_id, 'saga', ${jsonOf(SagaRun, 'r')}) as data
+  from run r where r.finished_at is not null`)
 
 async function make(
   writes: Writes,
@@ -184,13 +194,13 @@ const COMPENSATED = {
       finished_at = case when $7 is null then clock_timestamp() end,
       claim = case when $7 is null or $4::uuid is not null then null else claim end, ${WRITTEN}
     where ${HELD} and status = 'compensating'
-    returning id, ${OUTCOME}, coalesce(finished_at, clock_timestamp()) as at
+    returning r.*, ${PUT_DOWN}, coalesce(finished_at, clock_timestamp()) as at
   ), done as (
     update saga_step_results s set error = coalesce(s.error || '; ' || $6, $6::text, s.error),
       status = case when s.status = 'completed' and $6 is null then 'compensated' else s.status end,
       compensated_at = case when $6 is null then run.at end
     from run where s.saga_id = $1 and s.step_idx = $5::int
-  )
+  ), ${PUBLISH_END}
   select status, put_down from run`,
 }
 
@@ -214,11 +224,11 @@ const GIVE_UP = {
   text: `with run as (
     update saga_runs r set status = 'failed', error = $5::jsonb, claim = null, finished_at = clock_timestamp(), ${WRITTEN}
     where ${HELD}
-    returning id, ${OUTCOME}, current_step_index, finished_at as at
+    returning r.*, ${PUT_DOWN}, finished_at as at
   ), done as (
     update saga_step_results s set status = 'failed', error = $6, finished_at = run.at
     from run where s.saga_id = $1 and s.step_idx = run.current_step_index and s.status = 'running'
-  )
+  ), ${PUBLISH_END}
   select status, put_down from run`,
 }
 

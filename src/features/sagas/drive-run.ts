@@ -1,11 +1,11 @@
 // The runner: drives a run that was claimed, forward step by step, or back. No step is begun twice: what is begun is in the
 // ledger before it is called, and whoever takes over from a dead worker goes back, never on. When the process is told to
 // stop, the step in hand is finished and the run is put down for another worker, which goes on with the next.
+
 import { randomUUID } from 'node:crypto'
-import { transaction } from '../../kernel/db/transaction.ts'
-import { waitForDatabase } from '../../kernel/db/wait-for-database.ts'
+import type { Deps } from '../../deps.ts'
+import { transaction, waitForDatabase } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { completeStep } from './complete-repository.ts'
 import {
   type Claimed,
@@ -27,7 +27,7 @@ import type { StepWriter } from './step-writer.ts'
 import { frozen, merged } from './stored-json.ts'
 
 interface Drive extends Live {
-  kernel: Kernel
+  deps: Deps
   kind: string
   steps: readonly Step[]
   writeStep: StepWriter
@@ -35,21 +35,21 @@ interface Drive extends Live {
 
 /** What all runs of a process share. */
 export interface Workshop {
-  kernel: Kernel
+  deps: Deps
   registry: Registry
   writeStep: StepWriter
 }
 
 /** Drives the run to its end, or as far as this process may: `outer` is aborted when it is lost or the process ends. */
 export async function driveRun(
-  { kernel, registry, writeStep }: Workshop,
+  { deps, registry, writeStep }: Workshop,
   run: Claimed,
   outer: AbortSignal,
 ): Promise<void> {
   const { id, claim, kind } = run
-  const log = kernel.log.child({ saga_id: id, saga: kind })
+  const log = deps.log.child({ saga_id: id, saga: kind })
   const steps = registry.stepsOf(kind, run.step_modules)
-  const drive = { kernel, db: kernel.db, writeStep, id, claim, kind, log, inputs: frozen(run.inputs), outer }
+  const drive = { deps, db: deps.db, writeStep, id, claim, kind, log, inputs: frozen(run.inputs), outer }
   try {
     if ('unknown' in steps) await refuse(drive, run, steps.unknown)
     else await (run.status === 'running' ? forward : backward)({ ...drive, steps }, run)
@@ -164,8 +164,8 @@ async function refuse(drive: Omit<Drive, 'steps'>, run: Claimed, unknown: number
   end(drive, 'failed')
 }
 
-function end({ kernel, kind, log }: Omit<Drive, 'steps'>, outcome: 'completed' | 'rolled_back' | 'failed') {
-  kernel.metrics.sagaRuns.inc({ kind, outcome })
+function end({ deps, kind, log }: Omit<Drive, 'steps'>, outcome: 'completed' | 'rolled_back' | 'failed') {
+  deps.metrics.sagaRuns.inc({ kind, outcome })
   log.info(`saga ${outcome}`)
 }
 
@@ -177,14 +177,14 @@ type Write = (writes: Writes, hold: Hold) => Promise<Written | undefined>
  * worker.
  */
 async function write(
-  { kernel, id, claim, log, outer }: Omit<Drive, 'steps'>,
+  { deps, id, claim, log, outer }: Omit<Drive, 'steps'>,
   statement: Write,
 ): Promise<Written> {
-  const jobId = kernel.jobs.leaving.aborted ? newId() : null
+  const jobId = deps.jobs.leaving.aborted ? newId() : null
   const hold = { id, claim, write: randomUUID(), jobId }
   const written = await waitForDatabase(
     async again =>
-      (again && (await findWrite(statementsOn(kernel.db), hold))) || writeOnce(kernel, hold, statement),
+      (again && (await findWrite(statementsOn(deps.db), hold))) || writeOnce(deps, hold, statement),
     { signal: outer, log, what: 'saga' },
   )
   if (!written) throw new LostRunError()
@@ -192,12 +192,12 @@ async function write(
   return written
 }
 
-function writeOnce(kernel: Kernel, hold: Hold, statement: Write): Promise<Written | undefined> {
+function writeOnce(deps: Deps, hold: Hold, statement: Write): Promise<Written | undefined> {
   const { id, jobId } = hold
-  if (jobId === null) return statement(statementsOn(kernel.db), hold)
-  return transaction(kernel.db, async tx => {
+  if (jobId === null) return statement(statementsOn(deps.db), hold)
+  return transaction(deps.db, async tx => {
     const written = await statement(statementsOn(tx), hold)
-    if (written?.put_down) await sendRun(kernel, tx, id, jobId)
+    if (written?.put_down) await sendRun(deps, tx, id, jobId)
     return written
   })
 }

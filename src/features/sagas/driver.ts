@@ -1,12 +1,12 @@
 // The runs this process drives: how it comes by them, how it says that it lives, and how it learns that a run is no longer
 // its own. A job only brings a run here; the run is driven in the background, and outlives the job.
+
 import { randomUUID } from 'node:crypto'
-import { transaction } from '../../kernel/db/transaction.ts'
-import { waitForDatabase } from '../../kernel/db/wait-for-database.ts'
-import { within } from '../../kernel/deadline.ts'
+import type { Deps } from '../../deps.ts'
+import { transaction, waitForDatabase } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { QUEUES } from '../../kernel/queue/queues.ts'
+import { within } from '../../kernel/time.ts'
 import {
   awaitJob,
   beat,
@@ -42,9 +42,9 @@ interface Asked {
   done: PromiseWithResolvers<void>
 }
 
-export function createDriver(kernel: Kernel, registry: Registry): Driver {
-  const { db, jobs, log } = kernel
-  const workshop = { kernel, registry, writeStep: createStepWriter(db) }
+export function createDriver(deps: Deps, registry: Registry): Driver {
+  const { db, jobs, log } = deps
+  const workshop = { deps, registry, writeStep: createStepWriter(db) }
   /** By their claims. */
   const held = new Map<string, { id: string; lost: AbortController }>()
   let timer: NodeJS.Timeout | undefined
@@ -135,7 +135,7 @@ export function createDriver(kernel: Kernel, registry: Registry): Driver {
   async function handOn(id: string): Promise<void> {
     const jobId = newId()
     await transaction(db, async tx => {
-      if (await awaitJob(tx, id, jobId)) await sendRun(kernel, tx, id, jobId)
+      if (await awaitJob(tx, id, jobId)) await sendRun(deps, tx, id, jobId)
     })
   }
 

@@ -2,7 +2,7 @@
 import './tables.ts'
 
 export { sagaHandlers } from './jobs.ts'
-export { countUnderWay, REASON_FOR_TENANTS, showRun } from './repository.ts'
+export { countUnderWay, showRun } from './repository.ts'
 export { type Requested, requestSaga } from './request-saga.ts'
 export { rescueRuns, sagaRescue, watchSagas } from './rescue-runs.ts'
 export { sagaRoutes } from './routes.ts'

@@ -1,6 +1,6 @@
 // What is written down when a step fails: a sentence for an operator. Never a stack, never what looks like a secret, never
 // the values that a database error carries. Pure.
-import { problemOfDatabaseError } from '../../kernel/db/sql-state.ts'
+import { problemOfDatabaseError } from '../../kernel/db/errors.ts'
 
 const LONGEST = 500
 /** No more than this is looked through for secrets. */

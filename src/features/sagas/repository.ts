@@ -1,33 +1,37 @@
 // SQL of runs as they are started, cancelled, listed and shown. The database makes the JSON.
-import { sql } from 'kysely'
-import { filteredList } from '../../kernel/db/filtered-list.ts'
+import { type Selectable, sql } from 'kysely'
+import { auditedTable } from '../../kernel/audit.ts'
+import { listPage } from '../../kernel/db/list.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
+import { jsonOf } from '../../kernel/noun.ts'
+import { REASON_FOR_TENANTS } from '../webhooks/index.ts'
 import type { RunStatus } from './run-states.ts'
+import { SagaRun, SagaRunWithSteps, SagaStep } from './schemas.ts'
+import type { SagaRunRow } from './tables.ts'
 
-/**
- * What a tenant reads instead of a reason. Reasons hold the provider's words about the platform's account, and who
- * cancelled; contexts and outputs the provider's ids and what became of resources that may be another's by now.
- */
-export const REASON_FOR_TENANTS = 'The operator of the platform can see why.'
+/** A run as the caller may see it: to a tenant neither the reasons nor what the steps wrote is shown. */
+const HIDDEN_FROM_TENANTS = {
+  context: `'{}'::jsonb`,
+  error: `r.error || '{"reason": "${REASON_FOR_TENANTS}"}'`,
+}
+const runFields = ({ allTenants }: Scope) => (allTenants ? {} : HIDDEN_FROM_TENANTS)
 
-const runJson = ({ allTenants }: Scope) => `json_build_object(
-  'id', r.id, 'kind', r.kind, 'status', r.status, 'step_modules', r.step_modules,
-  'current_step_index', r.current_step_index, 'inputs', r.inputs,
-  'context', ${allTenants ? 'r.context' : `'{}'::jsonb`},
-  'cancel_requested', r.cancel_requested,
-  'error', ${allTenants ? 'r.error' : `r.error || '{"reason": "${REASON_FOR_TENANTS}"}'`},
-  'created_at', iso8601(r.created_at), 'started_at', iso8601(r.started_at), 'finished_at', iso8601(r.finished_at)`
+const stepJson = ({ allTenants }: Scope) =>
+  jsonOf(
+    SagaStep,
+    's',
+    allTenants
+      ? {}
+      : { output: 'null', error: `case when s.error is not null then '${REASON_FOR_TENANTS}' end` },
+  )
 
-const stepJson = ({ allTenants }: Scope) => `json_build_object(
-  'step_idx', s.step_idx, 'name', s.name, 'status', s.status,
-  'output', ${allTenants ? 's.output' : 'null'}, 'attempts', s.attempts,
-  'started_at', iso8601(s.started_at), 'finished_at', iso8601(s.finished_at),
-  'duration_ms', (extract(epoch from s.finished_at - s.started_at) * 1000)::bigint,
-  'error', ${allTenants ? 's.error' : `case when s.error is not null then '${REASON_FOR_TENANTS}' end`})`
-
-const withSteps = (scope: Scope) => `${runJson(scope)}, 'steps', (
-  select coalesce(json_agg(${stepJson(scope)} order by s.step_idx), '[]') from saga_step_results s where s.saga_id = r.id))::text`
+const withSteps = (scope: Scope) =>
+  `${jsonOf(SagaRunWithSteps, 'r', {
+    ...runFields(scope),
+    steps: `(select coalesce(json_agg(${stepJson(scope)} order by s.step_idx), '[]')
+      from saga_step_results s where s.saga_id = r.id)`,
+  })}::text`
 
 export interface NewRun {
   id: string
@@ -42,15 +46,21 @@ export interface NewRun {
   jobId: string
 }
 
+const RUNS = auditedTable('saga_runs', {
+  key: ['id'],
+  silent: ['job_id', 'claim', 'last_write', 'heartbeat_at', 'suspected_at'],
+})
+
 /** False when a run of the kind is under way with that key. */
 export async function insertRun(tx: Executor, run: NewRun): Promise<boolean> {
-  const { rows } = await sql`
+  const { rows } = await sql<Selectable<SagaRunRow>>`
     insert into saga_runs
       (id, kind, status, step_modules, inputs, business_key, deployment_id, tenant_id, actor, job_id, heartbeat_at, created_at)
     values (${run.id}, ${run.kind}, 'pending', ${run.stepModules}, ${run.inputs}, ${run.businessKey}, ${run.deploymentId},
       ${run.tenantId}, ${run.actor}, ${run.jobId}, clock_timestamp(), clock_timestamp())
     on conflict (kind, business_key) where status in ('pending', 'running', 'compensating') do nothing
-    returning id`.execute(tx)
+    returning *`.execute(tx)
+  for (const row of rows) RUNS.recordChange(tx, null, row)
   return rows.length > 0
 }
 
@@ -81,13 +91,12 @@ export async function showRun(executor: Executor, scope: Scope, id: string): Pro
 
 /** Only a run that may still turn back is asked to. */
 export async function requestCancel(executor: Executor, id: string, by: string): Promise<boolean> {
-  const result = await executor
-    .updateTable('saga_runs')
-    .set({ cancel_requested: true, cancel_requested_by: sql`coalesce(cancel_requested_by, ${by})` })
-    .where('id', '=', id)
-    .where('status', 'in', ['pending', 'running'])
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+  const asked = await RUNS.update(
+    executor,
+    query => query.where('id', '=', id).where('status', 'in', ['pending', 'running']),
+    { cancel_requested: true, cancel_requested_by: sql`coalesce(cancel_requested_by, ${by})` },
+  )
+  return asked.length > 0
 }
 
 export async function statusOf(executor: Executor, id: string): Promise<RunStatus | undefined> {
@@ -110,17 +119,18 @@ export function listRuns(
   limit: number,
   before: string | null,
 ): Promise<{ id: string; json: string }[]> {
-  return filteredList(executor, {
+  return listPage(executor, {
     name: scope.allTenants ? 'saga_runs' : 'saga_runs_of_tenant',
-    select: `select r.id, ${runJson(scope)})::text as json from saga_runs r`,
-    filters: [
-      ['status', 'r.status =', filter.status],
-      ['kind', 'r.kind =', filter.kind],
-      ['deployment_id', 'r.deployment_id =', filter.deployment_id],
-      ['tenant_id', 'r.tenant_id =', scope.allTenants ? filter.tenant_id : scope.tenantId],
-      ['before', 'r.id <', before],
-    ],
-    order: 'r.id desc',
+    select: `select r.id, ${jsonOf(SagaRun, 'r', runFields(scope))}::text as json from saga_runs r`,
+    filters: {
+      status: ['r.status = ?', filter.status],
+      kind: ['r.kind = ?', filter.kind],
+      deployment_id: ['r.deployment_id = ?', filter.deployment_id],
+      tenant_id: ['r.tenant_id = ?', scope.allTenants ? filter.tenant_id : scope.tenantId],
+    },
+    orderBy: ['r.id'],
+    descending: true,
+    after: before === null ? null : [before],
     limit,
   })
 }

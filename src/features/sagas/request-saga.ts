@@ -1,9 +1,9 @@
 // Someone asks for a workflow: the inputs are checked by the kind's schema and by the kind itself, then the run is begun,
 // all in one transaction.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { fieldErrors, validatorCompiler } from '../../kernel/http/validation.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { showRun } from './repository.ts'
 import { startSaga } from './start-saga.ts'
 import type { Json, SagaKind } from './step.ts'
@@ -17,16 +17,16 @@ export interface Requested {
 
 /** `pointer` is where the inputs stand in the request's body. */
 export function requestSaga(
-  kernel: Kernel,
+  deps: Deps,
   kind: SagaKind,
   inputs: Json,
   actor: string,
   pointer = '/inputs',
 ): Promise<Requested> {
   checkInputs(kind, inputs, pointer)
-  return transaction(kernel.db, async tx => {
+  return transaction(deps.db, async tx => {
     const prepared = await kind.prepare(tx, inputs)
-    const started = await startSaga(kernel, tx, { inputs, ...prepared, kind, actor })
+    const started = await startSaga(deps, tx, { inputs, ...prepared, kind, actor })
     return { ...started, json: (await showRun(tx, { allTenants: true }, started.id))! }
   })
 }

@@ -1,6 +1,7 @@
 // SQL of the rescue: runs that nobody drives any more, found and marked.
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
+import { PUBLISH_END } from './drive-repository.ts'
 import type { RescuePlan, Stranded } from './rescue-plan.ts'
 import { sagaJob } from './saga-job.ts'
 
@@ -76,8 +77,10 @@ export async function markRescued(
         finished_at = clock_timestamp() ${step(run.current_step_index)}`.execute(tx)
       return
     case 'give_up':
-      await sql`update saga_runs set status = 'failed', claim = null, finished_at = clock_timestamp(),
-        error = ${JSON.stringify(plan.error)} ${where}`.execute(tx)
+      await sql`with run as (
+          update saga_runs set status = 'failed', claim = null, finished_at = clock_timestamp(),
+            error = ${JSON.stringify(plan.error)} ${where} returning *
+        ), ${sql.raw(PUBLISH_END)} select`.execute(tx)
       await sql`update saga_step_results set compensation_interruptions = compensation_interruptions + 1,
         error = ${plan.error.reason} ${step(run.compensating_index)}`.execute(tx)
   }

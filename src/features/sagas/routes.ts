@@ -1,13 +1,14 @@
 // /api/v1/sagas
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
-import type { DeclaredProblems } from '../../kernel/http/declared-problems.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf } from '../../kernel/http/pagination.ts'
-import { Many, NoBody, One } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { jsonPage, jsonText } from '../../kernel/http/json.ts'
+import { cursorOf } from '../../kernel/http/pages.ts'
+import type { DeclaredProblems } from '../../kernel/http/problems.ts'
+import { Many, NoBody, One } from '../../kernel/http/schemas.ts'
 import { cancelSaga } from './cancel-saga.ts'
 import { registryOf } from './registry.ts'
 import { listRuns, showRun } from './repository.ts'
@@ -24,7 +25,7 @@ const LARGEST_BODY = 64 * 1024
 
 /** `startProblems`: what the kinds refuse to start with. */
 export function sagaRoutes(
-  kernel: Kernel,
+  deps: Deps,
   kinds: readonly SagaKind[],
   startProblems: DeclaredProblems,
 ): FastifyPluginAsyncTypebox {
@@ -50,7 +51,7 @@ export function sagaRoutes(
         const before = cursors.read(cursor)?.[0] as string | undefined
         const caller = callerOf(request)
         refuseForeignTenant(caller, filter.tenant_id)
-        const rows = await listRuns(kernel.db, scopeOf(caller), filter, limit + 1, before ?? null)
+        const rows = await listRuns(deps.db, scopeOf(caller), filter, limit + 1, before ?? null)
         return jsonPage(
           request,
           reply,
@@ -82,7 +83,7 @@ export function sagaRoutes(
           throw invalid('The body is not acceptable.', [{ pointer: '/kind', message }])
         }
         const { sub } = callerOf(request)
-        const { id, json } = await requestSaga(inRequest(kernel, request), kind, request.body.inputs, sub)
+        const { id, json } = await requestSaga(inRequest(deps, request), kind, request.body.inputs, sub)
         reply.code(202).header('location', `${base}/${id}`)
         return jsonText(reply, `{"data":${json}}`)
       },
@@ -103,7 +104,7 @@ export function sagaRoutes(
         },
       },
       async (request, reply) => {
-        const json = await showRun(kernel.db, scopeOf(callerOf(request)), request.params.id)
+        const json = await showRun(deps.db, scopeOf(callerOf(request)), request.params.id)
         if (!json) throw notFound()
         return jsonText(reply, `{"data":${json}}`)
       },
@@ -125,7 +126,7 @@ export function sagaRoutes(
         },
       },
       async (request, reply) => {
-        const json = await cancelSaga(inRequest(kernel, request), request.params.id, callerOf(request).sub)
+        const json = await cancelSaga(inRequest(deps, request), request.params.id, callerOf(request).sub)
         reply.code(202).header('location', `${base}/${request.params.id}`)
         return jsonText(reply, `{"data":${json}}`)
       },

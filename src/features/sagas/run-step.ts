@@ -1,9 +1,9 @@
 // One step of a live run: what it is handed, and what becomes of what it hands back. A result that cannot be stored is a
 // failure with effects; one that comes without an answer has an unknown outcome.
 import type { Logger } from 'pino'
+import { isDatabaseAway } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import { transaction } from '../../kernel/db/transaction.ts'
-import { isDatabaseAway, waitForDatabase } from '../../kernel/db/wait-for-database.ts'
+import { transaction, waitForDatabase } from '../../kernel/db/transaction.ts'
 import { type Called, callStep, type Timeout } from './call-step.ts'
 import { holdClaim, LostRunError } from './drive-repository.ts'
 import { inWords, reasonOf } from './reason.ts'

@@ -1,8 +1,9 @@
 // The job that brings a worker to a run. It carries the run's id alone: what is to be done is in the run's row.
+
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import type { JobType } from '../../kernel/queue/job.ts'
+import type { JobType } from '../../kernel/queue/queues.ts'
 
 const Payload = Type.Object({ saga_id: Type.String() })
 
@@ -18,6 +19,6 @@ export const sagaJob: JobType<typeof Payload> = {
 }
 
 /** The run's `job_id` must be this id. Keyed by it too: the job before may still count as running. */
-export async function sendRun({ jobs }: Kernel, tx: Executor, id: string, jobId: string): Promise<void> {
+export async function sendRun({ jobs }: Deps, tx: Executor, id: string, jobId: string): Promise<void> {
   await jobs.send(tx, sagaJob, { saga_id: id }, { key: jobId, id: jobId })
 }

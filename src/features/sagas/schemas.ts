@@ -1,7 +1,8 @@
 // The API's words for sagas.
 import { Type } from 'typebox'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
+import { extended, noun } from '../../kernel/noun.ts'
 import { RUN_STATUSES, STEP_STATUSES } from './run-states.ts'
 import type { Json } from './step.ts'
 
@@ -26,7 +27,7 @@ export const SagasQuery = Query({
   tenant_id: Type.Optional(ExternalId),
 })
 
-export const SagaRun = Type.Object({
+export const SagaRun = noun('SagaRun', {
   id: Id,
   kind: Type.String(),
   status: Status,
@@ -51,21 +52,24 @@ export const SagaRun = Type.Object({
   finished_at: Nullable(Time),
 })
 
-const SagaStep = Type.Object({
-  step_idx: Type.Integer(),
-  name: Type.String(),
-  status: Type.Enum([...STEP_STATUSES]),
-  output: Nullable(Type.Object({}, { additionalProperties: true, description: 'Null for a tenant.' })),
-  attempts: Type.Integer(),
-  started_at: Time,
-  finished_at: Nullable(Time),
-  duration_ms: Nullable(Type.Integer()),
-  error: Nullable(
-    Type.String({ description: 'Why it failed, or why its compensation did; null when all went well.' }),
-  ),
-})
+export const SagaStep = noun(
+  'SagaStep',
+  {
+    step_idx: Type.Integer(),
+    name: Type.String(),
+    status: Type.Enum([...STEP_STATUSES]),
+    output: Nullable(Type.Object({}, { additionalProperties: true, description: 'Null for a tenant.' })),
+    attempts: Type.Integer(),
+    started_at: Time,
+    finished_at: Nullable(Time),
+    duration_ms: Nullable(Type.Integer()),
+    error: Nullable(
+      Type.String({ description: 'Why it failed, or why its compensation did; null when all went well.' }),
+    ),
+  },
+  { duration_ms: '(extract(epoch from $.finished_at - $.started_at) * 1000)::bigint' },
+)
 
-export const SagaRunWithSteps = Type.Object({
-  ...SagaRun.properties,
+export const SagaRunWithSteps = extended('SagaRunWithSteps', SagaRun, {
   steps: Type.Array(SagaStep, { description: 'The ledger: the steps that were begun, in order.' }),
 })

@@ -2,7 +2,7 @@
 // ones gather. A busy process makes fewer round trips and commits, and a run that is alone waits for nobody. It is only
 // the shorter way: what it does not write (a row that somebody holds, a run that was lost, a value the database refuses) is
 // left to the step's own statement, which alone says what became of it.
-import { problemOfDatabaseError, sqlState } from '../../kernel/db/sql-state.ts'
+import { problemOfDatabaseError, sqlState } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { type CompletedStep, type Completing, completeFreeSteps } from './complete-repository.ts'
 import { type Hold, statementsOn, type Written } from './drive-repository.ts'

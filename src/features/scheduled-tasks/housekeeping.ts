@@ -1,6 +1,6 @@
 // The service tidies up after itself: runs of tasks are kept for 90 days, and what others hand in as long as they say.
-import type { Kernel } from '../../kernel/kernel.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Deps } from '../../deps.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import { deleteRunsBefore } from './repository.ts'
 
 /** Something to tidy up every day. */
@@ -13,7 +13,7 @@ export interface CleanUp {
 
 const KEEP_DAYS = 90
 
-export function housekeeping({ db, clock }: Kernel, others: CleanUp[]): Task {
+export function housekeeping({ db, clock }: Deps, others: CleanUp[]): Task {
   const taskRuns: CleanUp = {
     what: `records of task runs older than ${KEEP_DAYS} days`,
     run: () => deleteRunsBefore(db, new Date(clock.now().getTime() - KEEP_DAYS * 86_400_000).toISOString()),

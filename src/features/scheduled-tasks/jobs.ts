@@ -1,9 +1,9 @@
 // The job behind every task.
-import type { Kernel } from '../../kernel/kernel.ts'
-import { handle, type JobHandler } from '../../kernel/queue/job.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Deps } from '../../deps.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
+import { handle, type JobHandler } from '../../kernel/queue/queues.ts'
 import { runTask } from './run-task.ts'
 import { taskJob } from './task.ts'
 
-export const taskHandlers = (kernel: Kernel, tasks: Task[]): JobHandler[] =>
-  tasks.map(task => handle(taskJob(task), ({ trigger }, run) => runTask(kernel, task, trigger, run)))
+export const taskHandlers = (deps: Deps, tasks: Task[]): JobHandler[] =>
+  tasks.map(task => handle(taskJob(task), ({ trigger }, run) => runTask(deps, task, trigger, run)))

@@ -1,13 +1,17 @@
 // SQL of the scheduled tasks and their runs.
 import { type Selectable, sql } from 'kysely'
+import { auditedTable } from '../../kernel/audit.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import type { ScheduledTaskRow, TaskRunRow } from './tables.ts'
 
 export type TaskWithLastRun = Omit<ScheduledTaskRow, 'next_run_at' | 'own_queue'> & {
   last_run: TaskRunRow | null
 }
+
+const TASKS = auditedTable('scheduled_tasks', { key: ['name'] })
+const RUNS = auditedTable('task_runs', { key: ['id'] })
 
 /** The rows follow the code at every start; a pause is the operator's and stays. */
 export async function upsertTasks(executor: Executor, tasks: Task[]): Promise<void> {
@@ -126,20 +130,18 @@ export async function setPaused(
   by: string | null,
 ): Promise<boolean> {
   // A pause that stands keeps its first author and time.
-  const result = await executor
-    .updateTable('scheduled_tasks')
-    .set(
-      at === null
-        ? { paused_at: null, paused_by: null }
-        : { paused_at: sql`coalesce(paused_at, ${at})`, paused_by: sql`coalesce(paused_by, ${by})` },
-    )
-    .where('name', '=', name)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+  const changes =
+    at === null
+      ? { paused_at: null, paused_by: null }
+      : {
+          paused_at: sql<string>`coalesce(paused_at, ${at})`,
+          paused_by: sql<string>`coalesce(paused_by, ${by})`,
+        }
+  return (await TASKS.update(executor, { name }, changes)).length > 0
 }
 
 export async function insertRun(executor: Executor, run: TaskRunRow): Promise<void> {
-  await executor.insertInto('task_runs').values(run).execute()
+  await RUNS.insert(executor, [run])
 }
 
 /** Starts a run, or starts it again when its job is tried again. */

@@ -2,30 +2,30 @@
 // a task's next tick on sends the job of the one that is due, in one transaction: several workers make one job of a tick,
 // and a tick that nobody was there for, or that met an outage, is made up for by the next look. Of several missed ticks one
 // is made up for. Before, pg-boss kept the schedule; what it still has of an older version is taken from it.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import { every } from '../../kernel/every.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
+import { every } from '../../kernel/time.ts'
 import { listTicks, moveTick, type Tick } from './repository.ts'
 import { FIRST, taskJob } from './task.ts'
 
 const LOOK_MS = 10_000
 
 /** Looks until the process is told to stop. */
-export function watchSchedule(kernel: Kernel, tasks: Task[]): void {
-  const { log, jobs } = kernel
+export function watchSchedule(deps: Deps, tasks: Task[]): void {
+  const { log, jobs } = deps
   every(
     { everyMs: LOOK_MS, until: jobs.leaving, log, what: 'the look at due tasks', atOnce: true },
     async () => {
       await jobs.dropSchedules()
-      await requestDueRuns(kernel, tasks)
+      await requestDueRuns(deps, tasks)
     },
   )
 }
 
 /** The names of the tasks that were due. */
-export async function requestDueRuns(kernel: Kernel, tasks: Task[]): Promise<string[]> {
-  const { db, jobs, log } = kernel
+export async function requestDueRuns(deps: Deps, tasks: Task[]): Promise<string[]> {
+  const { db, jobs, log } = deps
   const due: string[] = []
   for (const tick of await listTicks(
     db,

@@ -1,14 +1,14 @@
 // An operator asks for a run now. The run's record and its job are made together, or not at all.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { insertRun, lockTask } from './repository.ts'
 import type { TaskRunRow } from './tables.ts'
 import { FIRST, taskJob } from './task.ts'
 
 export function requestTaskRun(
-  { db, jobs, clock }: Kernel,
+  { db, jobs, clock }: Deps,
   name: string,
   requestedBy: string,
 ): Promise<TaskRunRow> {

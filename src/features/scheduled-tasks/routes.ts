@@ -1,11 +1,12 @@
 // /api/v1/admin/scheduled_tasks
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, NoBody, One, Query } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, NoBody, One, Query } from '../../kernel/http/schemas.ts'
 import { pauseTask, resumeTask } from './pause-task.ts'
 import { findRun, findTask, listRuns, listTasks, type TaskWithLastRun } from './repository.ts'
 import { requestTaskRun } from './request-task-run.ts'
@@ -15,15 +16,15 @@ const config = { guard: 'operator' } as const
 const tags = ['Administration']
 const base = '/api/v1/admin/scheduled_tasks'
 
-export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
+export function scheduledTaskRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   const tasksCursor = cursorOf('scheduled_tasks', ['text'])
   const runsCursor = cursorOf('task_runs', ['uuid'])
   const shown = (task: TaskWithLastRun) => ({
     ...task,
     paused: task.paused_at !== null,
-    next_run_at: task.paused_at === null ? kernel.jobs.nextRun(task.cron) : null,
+    next_run_at: task.paused_at === null ? deps.jobs.nextRun(task.cron) : null,
   })
-  const find = async ({ db }: Kernel, name: string) => {
+  const find = async ({ db }: Deps, name: string) => {
     const task = await findTask(db, name)
     if (!task) throw notFound()
     return { data: shown(task) }
@@ -46,7 +47,7 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { limit, cursor } = request.query
         const after = tasksCursor.read(cursor)?.[0] as string | undefined
-        const rows = await listTasks(kernel.db, limit + 1, after ?? null)
+        const rows = await listTasks(deps.db, limit + 1, after ?? null)
         return withNextLink(
           request,
           reply,
@@ -67,7 +68,7 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
           response: { 200: One(ScheduledTask) },
         },
       },
-      request => find(kernel, request.params.name),
+      request => find(deps, request.params.name),
     )
 
     app.get(
@@ -87,8 +88,8 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { limit, cursor } = request.query
         const before = runsCursor.read(cursor)?.[0] as string | undefined
-        await find(kernel, request.params.name)
-        const rows = await listRuns(kernel.db, request.params.name, limit + 1, before ?? null)
+        await find(deps, request.params.name)
+        const rows = await listRuns(deps.db, request.params.name, limit + 1, before ?? null)
         return withNextLink(
           request,
           reply,
@@ -110,7 +111,7 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async request => {
-        const run = await findRun(kernel.db, request.params.name, request.params.run_id)
+        const run = await findRun(deps.db, request.params.name, request.params.run_id)
         if (!run) throw notFound()
         return { data: run }
       },
@@ -135,11 +136,7 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async (request, reply) => {
-        const run = await requestTaskRun(
-          inRequest(kernel, request),
-          request.params.name,
-          callerOf(request).sub,
-        )
+        const run = await requestTaskRun(inRequest(deps, request), request.params.name, callerOf(request).sub)
         reply.code(202).header('location', `${base}/${run.task}/runs/${run.id}`)
         return { data: run }
       },
@@ -160,9 +157,9 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async request => {
-        const deps = inRequest(kernel, request)
-        await pauseTask(deps, request.params.name, callerOf(request).sub)
-        return find(deps, request.params.name)
+        const inThis = inRequest(deps, request)
+        await pauseTask(inThis, request.params.name, callerOf(request).sub)
+        return find(inThis, request.params.name)
       },
     )
 
@@ -180,9 +177,9 @@ export function scheduledTaskRoutes(kernel: Kernel): FastifyPluginAsyncTypebox {
         },
       },
       async request => {
-        const deps = inRequest(kernel, request)
-        await resumeTask(deps, request.params.name)
-        return find(deps, request.params.name)
+        const inThis = inRequest(deps, request)
+        await resumeTask(inThis, request.params.name)
+        return find(inThis, request.params.name)
       },
     )
   }

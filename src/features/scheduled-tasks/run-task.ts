@@ -1,18 +1,17 @@
 // One run of a task, from the queue: recorded when it starts and when it ends. A tick that comes while the task is
 // paused is recorded as skipped; an operator's own request runs all the same.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import type { JobRun } from '../../kernel/queue/job.ts'
-import type { Task } from '../../kernel/queue/task.ts'
+import type { JobRun, Task } from '../../kernel/queue/queues.ts'
 import { beginRun, failLostRuns, finishRun, lockTask } from './repository.ts'
 import type { Trigger } from './tables.ts'
 
 const LONGEST_ERROR = 1_000
 
-export async function runTask(kernel: Kernel, task: Task, trigger: Trigger, run: JobRun): Promise<void> {
-  const { db, clock, metrics } = kernel
+export async function runTask(deps: Deps, task: Task, trigger: Trigger, run: JobRun): Promise<void> {
+  const { db, clock, metrics } = deps
   const now = () => clock.now().toISOString()
-  if ((await begin(kernel, task.name, trigger, run.id)) === 'skipped') {
+  if ((await begin(deps, task.name, trigger, run.id)) === 'skipped') {
     run.log.info({ task: task.name }, 'the task is paused: tick skipped')
     return
   }
@@ -28,7 +27,7 @@ export async function runTask(kernel: Kernel, task: Task, trigger: Trigger, run:
 }
 
 function begin(
-  { db, clock }: Kernel,
+  { db, clock }: Deps,
   name: string,
   trigger: Trigger,
   id: string,

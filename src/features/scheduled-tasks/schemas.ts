@@ -1,6 +1,6 @@
 // The API's words for scheduled tasks.
 import { Type } from 'typebox'
-import { Id, Nullable, Time } from '../../kernel/http/words.ts'
+import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { RUN_STATUSES, TRIGGERS } from './tables.ts'
 
 export const TaskParams = Type.Object({ name: Type.String({ pattern: '^[a-z][a-z0-9_]{0,62}$' }) })

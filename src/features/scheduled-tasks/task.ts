@@ -1,7 +1,6 @@
 // The job that a scheduled task runs as.
 import { Type } from 'typebox'
-import type { JobType } from '../../kernel/queue/job.ts'
-import type { QueueName } from '../../kernel/queue/queues.ts'
+import type { JobType, QueueName } from '../../kernel/queue/queues.ts'
 import { TRIGGERS } from './tables.ts'
 
 const TaskPayload = Type.Object({ task: Type.String(), trigger: Type.Enum([...TRIGGERS]) })

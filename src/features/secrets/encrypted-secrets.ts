@@ -1,7 +1,8 @@
 // Where secrets are encrypted; their fingerprints are keyed, and follow.
-import type { EncryptedTable } from '../../kernel/reencrypt.ts'
-import type { SecretKeys } from '../../kernel/sealed.ts'
-import { createVault } from './vault.ts'
+
+import type { SecretKeys } from '../../kernel/crypto.ts'
+import type { EncryptedTable } from '../../kernel/crypto-rotation.ts'
+import { createVault } from '../../kernel/vault.ts'
 
 export function encryptedSecrets(secretKeys: SecretKeys): EncryptedTable {
   const vault = createVault(secretKeys)
@@ -9,8 +10,8 @@ export function encryptedSecrets(secretKeys: SecretKeys): EncryptedTable {
     table: 'secrets',
     key: ['name'],
     columns: ['sealed'],
-    renew: (sealed, name) => vault.renew(name, sealed),
+    reencrypt: (sealed, name) => vault.reencrypt(name, sealed),
     placeOf: ({ name }) => name!,
-    derived: ({ name, sealed }) => ({ fingerprint: vault.fingerprint(vault.open(name!, sealed!)!) }),
+    derived: ({ name, sealed }) => ({ fingerprint: vault.fingerprint(vault.decrypt(name!, sealed!)!) }),
   }
 }

@@ -1,7 +1,7 @@
 // A secret as it is first written: acceptable, sealed for its name, version 1.
+import type { Deps } from '../../deps.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { complaintsAbout } from './bad-secret.ts'
-import type { SecretsKernel } from './secrets-kernel.ts'
 import type { SecretRow } from './tables.ts'
 
 export interface SecretValue {
@@ -11,7 +11,7 @@ export interface SecretValue {
 }
 
 export function newSecret(
-  { clock, vault }: SecretsKernel,
+  { clock, vault }: Deps,
   name: string,
   { value, description = null }: SecretValue,
   by: string,
@@ -22,7 +22,7 @@ export function newSecret(
   return {
     name,
     version: 1,
-    sealed: vault.seal(name, value),
+    sealed: vault.encrypt(name, value),
     fingerprint: vault.fingerprint(value),
     description,
     created_at: at,

@@ -1,10 +1,10 @@
 // Which queue asks the provider with a token of its own. Every process looks at the stored tokens every few seconds, so a
 // new one is used without a restart. One that cannot be read is said loudly, once, and the common token stands in for it.
-import type { Kernel } from '../../kernel/kernel.ts'
+import type { Deps } from '../../deps.ts'
 import type { QueueName } from '../../kernel/queue/queues.ts'
+import type { Vault } from '../../kernel/vault.ts'
 import { listTokenSecrets } from './repository.ts'
 import { queueOf } from './secret-name.ts'
-import type { Vault } from './vault.ts'
 
 export interface ProviderTokens {
   /** Looks now. A look that fails leaves the tokens as they were. */
@@ -15,7 +15,7 @@ export interface ProviderTokens {
 const LOOK_EVERY_MS = 5_000
 
 export async function watchProviderTokens(
-  { db, log, vault }: Pick<Kernel, 'db' | 'log'> & { vault: Vault },
+  { db, log, vault }: Pick<Deps, 'db' | 'log'> & { vault: Vault },
   use: (tokens: ReadonlyMap<QueueName, string>) => void,
 ): Promise<ProviderTokens> {
   /** What was found last time, to tell what is new. */
@@ -32,7 +32,7 @@ export async function watchProviderTokens(
       const queue = queueOf(name)
       // A queue that another version has.
       if (queue === undefined) continue
-      const token = vault.open(name, sealed)
+      const token = vault.decrypt(name, sealed)
       if (token !== null) tokens.set(queue, token)
       else if (!known.includes(sealed))
         log.error(

@@ -1,17 +1,19 @@
 // SQL of the secrets.
+import { auditedTable } from '../../kernel/audit.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { TOKEN_PREFIX } from './secret-name.ts'
 import type { SecretRow } from './tables.ts'
 
+const SECRETS = auditedTable('secrets', {
+  key: ['name'],
+  silent: ['updated_at', 'updated_by'],
+  secret: ['sealed'],
+})
+
 /** False when there is one of that name. */
 export async function insertSecret(executor: Executor, row: SecretRow): Promise<boolean> {
-  const result = await executor
-    .insertInto('secrets')
-    .values(row)
-    .onConflict(conflict => conflict.column('name').doNothing())
-    .executeTakeFirst()
-  return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+  return (await SECRETS.insert(executor, [row], ['name'])).length > 0
 }
 
 export function lockSecret(executor: Executor, name: string): Promise<SecretRow | undefined> {
@@ -19,12 +21,11 @@ export function lockSecret(executor: Executor, name: string): Promise<SecretRow 
 }
 
 export async function updateSecret(executor: Executor, { name, ...row }: SecretRow): Promise<void> {
-  await executor.updateTable('secrets').set(row).where('name', '=', name).execute()
+  await SECRETS.update(executor, { name }, row)
 }
 
 export async function deleteSecretRow(executor: Executor, name: string): Promise<boolean> {
-  const result = await executor.deleteFrom('secrets').where('name', '=', name).executeTakeFirst()
-  return result.numDeletedRows > 0n
+  return (await SECRETS.delete(executor, { name })).length > 0
 }
 
 export function findSecret(executor: Executor, name: string): Promise<SecretRow | undefined> {

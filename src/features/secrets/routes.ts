@@ -1,17 +1,18 @@
 // /api/v1/admin/secrets. A name of two parts stands in the path as it is, or with its slash encoded.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, One, Query } from '../../kernel/http/words.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, One, Query } from '../../kernel/http/schemas.ts'
 import { createSecret } from './create-secret.ts'
 import { deleteSecret } from './delete-secret.ts'
 import { putSecret } from './put-secret.ts'
 import { findSecret, listSecrets } from './repository.ts'
 import { CreateBody, NameInTwoParts, nameIn, PutBody, Secret, WholeName } from './schemas.ts'
-import type { SecretsKernel } from './secrets-kernel.ts'
 import type { SecretRow } from './tables.ts'
 
 const config = { guard: 'platform_admin' } as const
@@ -25,11 +26,11 @@ const PLACES = [
   { path: `${base}/:group/:name`, params: NameInTwoParts, hide: true },
 ]
 
-export function secretRoutes(kernel: SecretsKernel): FastifyPluginAsyncTypebox {
+export function secretRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('secrets', ['text'])
   const shown = ({ sealed, ...secret }: SecretRow) => ({
     ...secret,
-    readable: kernel.vault.open(secret.name, sealed) !== null,
+    readable: deps.vault.decrypt(secret.name, sealed) !== null,
   })
 
   return async app => {
@@ -49,7 +50,7 @@ export function secretRoutes(kernel: SecretsKernel): FastifyPluginAsyncTypebox {
       async (request, reply) => {
         const { limit, cursor } = request.query
         const after = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listSecrets(kernel.db, limit + 1, after ?? null)
+        const rows = await listSecrets(deps.db, limit + 1, after ?? null)
         return withNextLink(
           request,
           reply,
@@ -76,7 +77,7 @@ export function secretRoutes(kernel: SecretsKernel): FastifyPluginAsyncTypebox {
       },
       async (request, reply) => {
         const { name, ...given } = request.body
-        const row = await createSecret(inRequest(kernel, request), name, given, callerOf(request).sub)
+        const row = await createSecret(inRequest(deps, request), name, given, callerOf(request).sub)
         reply.code(201).header('location', locationOf(row))
         return { data: shown(row) }
       },
@@ -98,7 +99,7 @@ export function secretRoutes(kernel: SecretsKernel): FastifyPluginAsyncTypebox {
           },
         },
         async request => {
-          const row = await findSecret(kernel.db, nameIn(request.params))
+          const row = await findSecret(deps.db, nameIn(request.params))
           if (!row) throw notFound()
           return { data: shown(row) }
         },
@@ -122,7 +123,7 @@ export function secretRoutes(kernel: SecretsKernel): FastifyPluginAsyncTypebox {
         },
         async (request, reply) => {
           const name = nameIn(request.params)
-          const { row, created } = await putSecret(kernel, name, request.body, callerOf(request).sub)
+          const { row, created } = await putSecret(deps, name, request.body, callerOf(request).sub)
           if (created) reply.code(201).header('location', locationOf(row))
           return { data: shown(row) }
         },
@@ -143,7 +144,7 @@ export function secretRoutes(kernel: SecretsKernel): FastifyPluginAsyncTypebox {
           },
         },
         async (request, reply) => {
-          await deleteSecret(kernel, nameIn(request.params))
+          await deleteSecret(deps, nameIn(request.params))
           return reply.code(204).send(null)
         },
       )

@@ -1,6 +1,6 @@
 // The API's words for secrets. None of them is a value that is shown.
 import { Type } from 'typebox'
-import { Body, Nullable, Time } from '../../kernel/http/words.ts'
+import { Body, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { LONGEST_NAME, NAME_PATTERN, PART_PATTERN } from './secret-name.ts'
 
 const LONGEST_VALUE = 16_384

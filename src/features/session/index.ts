@@ -1,5 +1,3 @@
-// Browser sessions: what other parts of the service may use.
-import './tables.ts'
-
+// Browser sessions: what other features may use.
 export { sessionRoutes } from './routes.ts'
-export { createSessions, encryptedSessions, forgetSessions, sessionSealOf } from './sessions.ts'
+export { createSessions, encryptedSessions, forgetSessions, sessionEncryptionOf } from './sessions.ts'

@@ -2,10 +2,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { forbidden } from '../../kernel/errors.ts'
-import { API_KEY_PREFIX, bearerToken, sessionIdIn } from '../../kernel/http/authenticate.ts'
+import {
+  API_KEY_PREFIX,
+  bearerToken,
+  cookieOptions,
+  sessionCookieName,
+  sessionIdIn,
+} from '../../kernel/http/auth.ts'
 import { type Caller, callerOf } from '../../kernel/http/caller.ts'
-import { cookieOptions, sessionCookieName } from '../../kernel/http/session-cookie.ts'
-import { NoBody, Nullable, One } from '../../kernel/http/words.ts'
+import { NoBody, Nullable, One } from '../../kernel/http/schemas.ts'
 import type { Sessions } from './sessions.ts'
 
 const tags = ['Service']

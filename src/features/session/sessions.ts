@@ -1,23 +1,24 @@
 // Browser sessions: a token is kept here, encrypted, and the browser holds the name of the place. The token is verified
 // again at every request, so that a session outlives neither it nor the issuer's secret; and the row is read at every
 // request, so that a session which is ended here is ended on every node.
+import type { Deps } from '../../deps.ts'
+import { type Encryption, encryptionFor, type SecretKeys } from '../../kernel/crypto.ts'
+import type { EncryptedTable } from '../../kernel/crypto-rotation.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { AppError } from '../../kernel/errors.ts'
-import type { Door, Refused } from '../../kernel/http/authenticate.ts'
+import type { Authenticator, Refused } from '../../kernel/http/auth.ts'
 import type { Identity } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
-import type { EncryptedTable } from '../../kernel/reencrypt.ts'
-import { type Seal, type SecretKeys, sealFor } from '../../kernel/sealed.ts'
-import { deleteSessionsBefore, endSession, findSession, insertSession } from './repository.ts'
+import { deleteSessionsBefore, endSession, findSession, insertSession } from './store.ts'
 
-export const sessionSealOf = (secretKeys: SecretKeys): Seal => sealFor('session tokens', secretKeys)
+export const sessionEncryptionOf = (secretKeys: SecretKeys): Encryption =>
+  encryptionFor('session tokens', secretKeys)
 
 export const encryptedSessions = (secretKeys: SecretKeys): EncryptedTable => ({
   table: 'sessions',
   key: ['id'],
   columns: ['token'],
-  renew: sessionSealOf(secretKeys).renew,
+  reencrypt: sessionEncryptionOf(secretKeys).reencrypt,
   placeOf: ({ id }) => id!,
 })
 
@@ -30,9 +31,9 @@ export interface Sessions {
 }
 
 export function createSessions(
-  { db, clock }: Kernel,
-  seal: Seal,
-  verifyToken: Door['verifyToken'],
+  { db, clock }: Deps,
+  encryption: Encryption,
+  verifyToken: Authenticator['verifyToken'],
 ): Sessions {
   return {
     async start({ sub, tenantId, expiresAt }, token) {
@@ -41,7 +42,7 @@ export function createSessions(
         id,
         user_id: sub,
         tenant_id: tenantId,
-        token: seal.seal(token, id),
+        token: encryption.encrypt(token, id),
         created_at: clock.now().toISOString(),
         // A token always expires.
         expires_at: expiresAt!,
@@ -56,7 +57,7 @@ export function createSessions(
       if (!session) return { refused: 'there is no such session', id }
       if (session.token === null) return { refused: 'it was signed out', id }
       try {
-        const { caller } = await verifyToken(seal.open(session.token, id))
+        const { caller } = await verifyToken(encryption.decrypt(session.token, id))
         return { ...caller, via: 'session', credentialId: id }
       } catch (error) {
         if (!(error instanceof AppError)) return { refused: 'its token cannot be decrypted', id }
@@ -69,7 +70,7 @@ export function createSessions(
   }
 }
 
-export const forgetSessions = ({ db, clock }: Pick<Kernel, 'db' | 'clock'>) => ({
+export const forgetSessions = ({ db, clock }: Pick<Deps, 'db' | 'clock'>) => ({
   what: 'browser sessions whose token has expired',
   run: () => deleteSessionsBefore(db, clock.now().toISOString()),
 })

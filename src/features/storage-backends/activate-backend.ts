@@ -1,11 +1,11 @@
 // Chooses where files are kept from now on; what is kept elsewhere stays there. Both may be said twice, and of two that are
 // activated at once the later one stands.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { lockAllBackends, lockBackend, setActive, updateBackend } from './repository.ts'
 
-export function activateBackend({ db, clock }: Kernel, id: string): Promise<void> {
+export function activateBackend({ db, clock }: Deps, id: string): Promise<void> {
   return transaction(db, async tx => {
     await lockAllBackends(tx)
     if (!(await setActive(tx, id, clock.now().toISOString()))) throw notFound()
@@ -13,7 +13,7 @@ export function activateBackend({ db, clock }: Kernel, id: string): Promise<void
 }
 
 /** Nothing is kept any more until another is activated. */
-export function deactivateBackend({ db, clock }: Kernel, id: string): Promise<void> {
+export function deactivateBackend({ db, clock }: Deps, id: string): Promise<void> {
   return transaction(db, async tx => {
     const backend = await lockBackend(tx, id)
     if (!backend) throw notFound()

@@ -1,26 +1,23 @@
 // Another name, another way to the same files, another key to them. Where the files are cannot change: those that are kept
 // would be lost, and one that is being kept would be recorded where it is not.
+
 import type { Static } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
 import { refuseBadSettings, refuseTakenName } from './create-backend.ts'
 import { lockBackend, updateBackend } from './repository.ts'
 import type { ChangeBody } from './schemas.ts'
 import type { Settings } from './settings.ts'
-import type { StorageKernel } from './storage-kernel.ts'
 import type { StorageBackendRow } from './tables.ts'
 
-export function changeBackend(
-  kernel: StorageKernel,
-  id: string,
-  body: Static<typeof ChangeBody>,
-): Promise<void> {
+export function changeBackend(deps: Deps, id: string, body: Static<typeof ChangeBody>): Promise<void> {
   const { name, ...changes } = body
   return refuseTakenName(() =>
-    transaction(kernel.db, async tx => {
+    transaction(deps.db, async tx => {
       const row = await lockBackend(tx, id)
       if (!row) throw notFound()
-      refuseBadSettings(kernel, { ...settingsOf(row), ...changes })
+      refuseBadSettings(deps, { ...settingsOf(row), ...changes })
       if (changes.access_key_id !== undefined && changes.secret_access_key === undefined) {
         const message = 'is required with a new access_key_id'
         throw invalid('The body is not acceptable.', [{ pointer: '/secret_access_key', message }])
@@ -29,8 +26,8 @@ export function changeBackend(
       await updateBackend(tx, id, {
         ...others,
         ...(name !== undefined && { name }),
-        ...(key !== undefined && { secret_access_key: kernel.storageSeal.seal(key, id) }),
-        updated_at: kernel.clock.now().toISOString(),
+        ...(key !== undefined && { secret_access_key: deps.storageEncryption.encrypt(key, id) }),
+        updated_at: deps.clock.now().toISOString(),
       })
     }),
   )

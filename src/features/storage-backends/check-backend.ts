@@ -4,14 +4,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Deps } from '../../deps.ts'
 import { StorageError, type Store, UNREACHABLE, verified } from '../../integrations/storage/index.ts'
-import { recordAct } from '../../kernel/audit-entry.ts'
+import { recordRequest } from '../../kernel/audit.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { openBackend } from './open-backend.ts'
 import { findBackend } from './repository.ts'
-import type { StorageKernel } from './storage-kernel.ts'
 
 /** A caller is waiting. */
 const PATIENCE_MS = 10_000
@@ -21,21 +21,17 @@ export interface CheckResult {
   error: string | null
 }
 
-export async function checkBackend(
-  kernel: StorageKernel,
-  id: string,
-  patienceMs = PATIENCE_MS,
-): Promise<CheckResult> {
-  const backend = await findBackend(kernel.db, id)
+export async function checkBackend(deps: Deps, id: string, patienceMs = PATIENCE_MS): Promise<CheckResult> {
+  const backend = await findBackend(deps.db, id)
   if (!backend) throw notFound()
   const act = { subjectType: 'storage_backends', subjectId: id }
-  await transaction(kernel.db, tx => recordAct(tx, act))
+  await transaction(deps.db, tx => recordRequest(tx, act))
   const signal = AbortSignal.timeout(patienceMs)
   const enough = pause(patienceMs, undefined, { ref: false })
   let doing = 'it cannot be used'
   let answered = false
   try {
-    const store = openBackend(kernel, backend)
+    const store = openBackend(deps, backend)
     for (const [what, run] of steps(store, signal)) {
       doing = what
       await run()
@@ -46,7 +42,7 @@ export async function checkBackend(
     const reached = answered || (error instanceof StorageError && error.fault !== 'unreachable')
     if (!reached && backend.kind === 's3' && (signal.aborted || error instanceof StorageError)) {
       const reason = error instanceof StorageError ? error.reason : `no answer within ${patienceMs} ms`
-      kernel.log.warn({ backend_id: id, reason }, 'a storage backend cannot be reached')
+      deps.log.warn({ backend_id: id, reason }, 'a storage backend cannot be reached')
       // A closed port answers at once and a silent one never: the time must not tell them apart.
       await enough
       return { ok: false, error: `${doing}: ${UNREACHABLE}` }

@@ -1,10 +1,10 @@
 // Puts an invoice's raw file into the active backend, before and outside of the transaction that records it. Keys are made
 // of the file's hash, so a file that was put and then not recorded is found under the same key the next time.
+import type { Deps } from '../../deps.ts'
 import { type FileToPut, StorageError, type Store } from '../../integrations/storage/index.ts'
 import { newId } from '../../kernel/ids.ts'
 import { findActive, isRecorded } from './file-repository.ts'
 import { openBackend } from './open-backend.ts'
-import type { StorageKernel } from './storage-kernel.ts'
 import type { InvoiceFileRow } from './tables.ts'
 
 export interface FileToKeep extends FileToPut {
@@ -14,16 +14,16 @@ export interface FileToKeep extends FileToPut {
 
 /** What is to be recorded (`recordFile`); undefined when no backend is active, or the active one has the file. */
 export async function keepFile(
-  kernel: StorageKernel,
+  deps: Deps,
   file: FileToKeep,
   signal: AbortSignal,
 ): Promise<InvoiceFileRow | undefined> {
   const { invoiceId: invoice_id, key, bytes, sha256 } = file
-  const backend = await findActive(kernel.db)
+  const backend = await findActive(deps.db)
   if (!backend) return undefined
   try {
-    const store = openBackend(kernel, backend)
-    if ((await isRecorded(kernel.db, backend.id, file)) && (await isThere(store, file, signal)))
+    const store = openBackend(deps, backend)
+    if ((await isRecorded(deps.db, backend.id, file)) && (await isThere(store, file, signal)))
       return undefined
     await store.put(key, file, { signal })
   } catch (error) {
@@ -34,7 +34,7 @@ export async function keepFile(
       error.reason,
     )
   }
-  const kept_at = kernel.clock.now().toISOString()
+  const kept_at = deps.clock.now().toISOString()
   return { id: newId(), invoice_id, backend_id: backend.id, key, bytes, sha256, kept_at, lost_at: null }
 }
 

@@ -1,32 +1,33 @@
 // A backend's row, made into the place it stands for: the one moment its key is not encrypted.
+import type { Deps } from '../../deps.ts'
 import { type Place, StorageError, type Store } from '../../integrations/storage/index.ts'
-import type { EncryptedTable } from '../../kernel/reencrypt.ts'
-import { type Seal, type SecretKeys, sealFor } from '../../kernel/sealed.ts'
+import { type Encryption, encryptionFor, type SecretKeys } from '../../kernel/crypto.ts'
+import type { EncryptedTable } from '../../kernel/crypto-rotation.ts'
 import { findActiveBackend } from './repository.ts'
-import type { StorageKernel } from './storage-kernel.ts'
 import type { StorageBackendRow } from './tables.ts'
 
-export const storageSealOf = (secretKeys: SecretKeys): Seal => sealFor('storage backends', secretKeys)
+export const storageEncryptionOf = (secretKeys: SecretKeys): Encryption =>
+  encryptionFor('storage backends', secretKeys)
 
 /** Where their keys are encrypted. */
 export const encryptedBackends = (secretKeys: SecretKeys): EncryptedTable => ({
   table: 'storage_backends',
   key: ['id'],
   columns: ['secret_access_key'],
-  renew: storageSealOf(secretKeys).renew,
+  reencrypt: storageEncryptionOf(secretKeys).reencrypt,
   placeOf: ({ id }) => id!,
 })
 
-export const openBackend = ({ storage, storageSeal }: StorageKernel, backend: StorageBackendRow): Store =>
-  storage.open(placeOf(backend, storageSeal))
+export const openBackend = ({ storage, storageEncryption }: Deps, backend: StorageBackendRow): Store =>
+  storage.open(placeOf(backend, storageEncryption))
 
 /** The place where files are kept now, with its name; undefined when there is none. */
-export async function openActive(kernel: StorageKernel): Promise<{ name: string; store: Store } | undefined> {
-  const backend = await findActiveBackend(kernel.db)
-  return backend && { name: backend.name, store: openBackend(kernel, backend) }
+export async function openActive(deps: Deps): Promise<{ name: string; store: Store } | undefined> {
+  const backend = await findActiveBackend(deps.db)
+  return backend && { name: backend.name, store: openBackend(deps, backend) }
 }
 
-function placeOf(row: StorageBackendRow, seal: Seal): Place {
+function placeOf(row: StorageBackendRow, seal: Encryption): Place {
   if (row.kind === 'local') return { kind: 'local', folder: row.folder! }
   return {
     kind: 's3',
@@ -40,9 +41,9 @@ function placeOf(row: StorageBackendRow, seal: Seal): Place {
   }
 }
 
-function openKey({ id, secret_access_key }: StorageBackendRow, seal: Seal): string {
+function openKey({ id, secret_access_key }: StorageBackendRow, seal: Encryption): string {
   try {
-    return seal.open(secret_access_key!, id)
+    return seal.decrypt(secret_access_key!, id)
   } catch {
     throw new StorageError('its secret access key was sealed under another SECRET_KEY: set it again')
   }

@@ -1,6 +1,6 @@
 // Records that a file is kept, in the transaction that writes what the file is for.
 import { StorageError } from '../../integrations/storage/index.ts'
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { insertFile } from './file-repository.ts'
 import type { InvoiceFileRow } from './tables.ts'

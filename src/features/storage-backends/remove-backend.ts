@@ -1,12 +1,12 @@
 // Forgets a backend that holds no file. The database decides: a file that is recorded at the same moment keeps it.
 
-import { violatedConstraint } from '../../kernel/db/sql-state.ts'
+import type { Deps } from '../../deps.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { deleteBackend } from './repository.ts'
 
-export async function removeBackend({ db }: Kernel, id: string): Promise<void> {
+export async function removeBackend({ db }: Deps, id: string): Promise<void> {
   let found: boolean
   try {
     found = await transaction(db, tx => deleteBackend(tx, id))

@@ -1,5 +1,7 @@
 // SQL of the storage backends.
+
 import { sql } from 'kysely'
+import { auditedTable } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { StorageBackendRow } from './tables.ts'
 
@@ -63,8 +65,14 @@ export function lockBackend(tx: Executor, id: string): Promise<StorageBackendRow
     .executeTakeFirst()
 }
 
+const BACKENDS = auditedTable('storage_backends', {
+  key: ['id'],
+  silent: ['updated_at'],
+  secret: ['secret_access_key'],
+})
+
 export async function insertBackend(executor: Executor, row: StorageBackendRow): Promise<void> {
-  await executor.insertInto('storage_backends').values(row).execute()
+  await BACKENDS.insert(executor, [row])
 }
 
 export async function updateBackend(
@@ -72,12 +80,11 @@ export async function updateBackend(
   id: string,
   changes: Partial<StorageBackendRow>,
 ): Promise<void> {
-  await executor.updateTable('storage_backends').set(changes).where('id', '=', id).execute()
+  await BACKENDS.update(executor, { id }, changes)
 }
 
 export async function deleteBackend(executor: Executor, id: string): Promise<boolean> {
-  const result = await executor.deleteFrom('storage_backends').where('id', '=', id).executeTakeFirst()
-  return result.numDeletedRows > 0n
+  return (await BACKENDS.delete(executor, { id })).length > 0
 }
 
 /**
@@ -90,11 +97,10 @@ export async function lockAllBackends(tx: Executor): Promise<void> {
 
 /** False when there is no such backend. The one that was active before is not any more. */
 export async function setActive(tx: Executor, id: string, at: string): Promise<boolean> {
-  const change = (active: boolean) => tx.updateTable('storage_backends').set({ active, updated_at: at })
-  await change(false).where('active', '=', true).where('id', '!=', id).execute()
-  const { numUpdatedRows } = await change(true)
-    .where('id', '=', id)
-    .where('active', '=', false)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n || (await findBackend(tx, id)) !== undefined
+  await BACKENDS.update(tx, query => query.where('active', '=', true).where('id', '!=', id), {
+    active: false,
+    updated_at: at,
+  })
+  const active = await BACKENDS.update(tx, { id, active: false }, { active: true, updated_at: at })
+  return active.length > 0 || (await findBackend(tx, id)) !== undefined
 }

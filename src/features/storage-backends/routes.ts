@@ -1,11 +1,13 @@
 // /api/v1/admin/storage_backends
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, NoBody, One, Query } from '../../kernel/http/words.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { Many, NoBody, One, Query } from '../../kernel/http/schemas.ts'
 import { activateBackend, deactivateBackend } from './activate-backend.ts'
 import { changeBackend } from './change-backend.ts'
 import { checkBackend } from './check-backend.ts'
@@ -13,16 +15,15 @@ import { createBackend } from './create-backend.ts'
 import { removeBackend } from './remove-backend.ts'
 import { findShownBackend, listBackends } from './repository.ts'
 import { BackendParams, ChangeBody, Check, CreateBody, StorageBackend } from './schemas.ts'
-import type { StorageKernel } from './storage-kernel.ts'
 
 const config = { guard: 'platform_admin' } as const
 const names = { ...config, problems: { 409: { name_taken: 'Another backend has this name.' } } } as const
 const tags = ['Administration']
 const base = '/api/v1/admin/storage_backends'
 
-export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncTypebox {
+export function storageBackendRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('storage_backends', ['uuid'])
-  const find = async ({ db }: StorageKernel, id: string) => {
+  const find = async ({ db }: Deps, id: string) => {
     const backend = await findShownBackend(db, id)
     if (!backend) throw notFound()
     return { data: backend }
@@ -45,7 +46,7 @@ export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncT
       async (request, reply) => {
         const { limit, cursor } = request.query
         const before = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listBackends(kernel.db, limit + 1, before ?? null)
+        const rows = await listBackends(deps.db, limit + 1, before ?? null)
         return withNextLink(
           request,
           reply,
@@ -68,10 +69,10 @@ export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncT
         },
       },
       async (request, reply) => {
-        const deps = inRequest(kernel, request)
-        const id = await createBackend(deps, request.body, callerOf(request).sub)
+        const inThis = inRequest(deps, request)
+        const id = await createBackend(inThis, request.body, callerOf(request).sub)
         reply.code(201).header('location', `${base}/${id}`)
-        return find(deps, id)
+        return find(inThis, id)
       },
     )
 
@@ -87,7 +88,7 @@ export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncT
           response: { 200: One(StorageBackend) },
         },
       },
-      request => find(kernel, request.params.id),
+      request => find(deps, request.params.id),
     )
 
     app.patch(
@@ -104,8 +105,8 @@ export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncT
         },
       },
       async request => {
-        await changeBackend(kernel, request.params.id, request.body)
-        return find(kernel, request.params.id)
+        await changeBackend(deps, request.params.id, request.body)
+        return find(deps, request.params.id)
       },
     )
 
@@ -123,7 +124,7 @@ export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncT
         },
       },
       async (request, reply) => {
-        await removeBackend(kernel, request.params.id)
+        await removeBackend(deps, request.params.id)
         return reply.code(204).send(null)
       },
     )
@@ -144,9 +145,9 @@ export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncT
         },
       },
       async request => {
-        const deps = inRequest(kernel, request)
-        await activateBackend(deps, request.params.id)
-        return find(deps, request.params.id)
+        const inThis = inRequest(deps, request)
+        await activateBackend(inThis, request.params.id)
+        return find(inThis, request.params.id)
       },
     )
 
@@ -165,9 +166,9 @@ export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncT
         },
       },
       async request => {
-        const deps = inRequest(kernel, request)
-        await deactivateBackend(deps, request.params.id)
-        return find(deps, request.params.id)
+        const inThis = inRequest(deps, request)
+        await deactivateBackend(inThis, request.params.id)
+        return find(inThis, request.params.id)
       },
     )
 
@@ -185,7 +186,7 @@ export function storageBackendRoutes(kernel: StorageKernel): FastifyPluginAsyncT
           response: { 200: One(Check) },
         },
       },
-      async request => ({ data: await checkBackend(kernel, request.params.id) }),
+      async request => ({ data: await checkBackend(deps, request.params.id) }),
     )
   }
 }

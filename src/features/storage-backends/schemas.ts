@@ -1,6 +1,6 @@
 // The API's words for storage backends.
 import { Type } from 'typebox'
-import { Body, Id, Nullable, Time } from '../../kernel/http/words.ts'
+import { Body, Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { BACKEND_KINDS } from './tables.ts'
 
 export const BackendParams = Type.Object({ id: Id })

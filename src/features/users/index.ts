@@ -1,7 +1,5 @@
-// The directory of users: what other parts of the service may use.
-export { callerAccess } from './caller-access.ts'
-export { upsertUser } from './repository.ts'
-export { shownUser, userRoutes } from './routes.ts'
-export { Email, User } from './schemas.ts'
-export type { UserRow } from './tables.ts'
-export type { UsersKernel } from './users-kernel.ts'
+// The directory of users: what other features may use.
+export { callerAccess } from './access.ts'
+export { userRoutes } from './routes.ts'
+export { upsertUser } from './store.ts'
+export { Email, shownUser, User, type UserDeps, type UserRow } from './user.ts'

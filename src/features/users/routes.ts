@@ -4,16 +4,12 @@ import { type Static, Type } from 'typebox'
 import { afterCommit } from '../../kernel/db/transaction.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, One } from '../../kernel/http/words.ts'
-import { changeUser, type UserName } from './change-user.ts'
-import { createUser } from './create-user.ts'
-import { deleteUser } from './delete-user.ts'
-import { oneUser } from './one-user.ts'
-import { findUsers, listUsers } from './repository.ts'
-import { ChangeUserBody, CreateUserBody, OneUserQuery, User, UserParams, UsersQuery } from './schemas.ts'
-import type { UserRow } from './tables.ts'
-import type { UsersKernel } from './users-kernel.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { Body, ExternalId, Many, Nullable, One, Query } from '../../kernel/http/schemas.ts'
+import { RoleName } from '../roles/index.ts'
+import { changeUser, createUser, deleteUser, type UserName } from './actions.ts'
+import { findUsers, listUsers } from './store.ts'
+import { DisplayName, Email, oneUser, Status, shownUser, User, type UserDeps } from './user.ts'
 
 const config = { guard: 'platform_admin' } as const
 const tags = ['Administration']
@@ -22,8 +18,38 @@ const AMBIGUOUS = { user_ambiguous: 'Several tenants have a user of this id; `te
 const LAST = { last_operator: 'It is the last active user of the platform’s tenant.' }
 const OWN = { own_user: 'It is the caller’s own user.' }
 
-/** The row's own id is for paging alone. */
-export const shownUser = ({ id: _row, user_id, ...rest }: UserRow) => ({ id: user_id, ...rest })
+const UserParams = Type.Object({ user_id: Type.String({ ...ExternalId, pattern: '^[^\\u0000]*$' }) })
+const OneUserQuery = Query({
+  tenant_id: Type.Optional(
+    Type.String({ ...ExternalId, description: 'Needed where several tenants have a user of this id.' }),
+  ),
+})
+
+const members = {
+  email: Type.Optional(Nullable(Email)),
+  display_name: Type.Optional(Nullable(DisplayName)),
+  role: Type.Optional(Nullable(RoleName)),
+  status: Type.Optional(Status),
+}
+
+const CreateUserBody = Body({
+  id: Type.String({ ...ExternalId, description: 'The `sub` of the user’s tokens.' }),
+  tenant_id: Type.String({
+    ...ExternalId,
+    description: 'The tenant of the user’s tokens; the platform’s for a platform_admin.',
+  }),
+  ...members,
+})
+
+const ChangeUserBody = Body(members)
+
+const UsersQuery = Query({
+  ...PageQuery,
+  tenant_id: Type.Optional(ExternalId),
+  status: Type.Optional(Status),
+  role: Type.Optional(RoleName),
+  email: Type.Optional(Type.String({ ...Email, description: 'In capitals or not.' })),
+})
 
 const nameIn = (request: {
   params: Static<typeof UserParams>
@@ -31,7 +57,7 @@ const nameIn = (request: {
 }): UserName => ({ userId: request.params.user_id, tenantId: request.query.tenant_id })
 
 /** `changed` is called when somebody's access has changed. */
-export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPluginAsyncTypebox {
+export function userRoutes(deps: UserDeps, changed: () => void): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('users', ['uuid'])
 
   return async app => {
@@ -51,7 +77,7 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
       async (request, reply) => {
         const { limit, cursor, ...filter } = request.query
         const before = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listUsers(kernel.db, filter, limit + 1, before ?? null)
+        const rows = await listUsers(deps.db, filter, limit + 1, before ?? null)
         const { data, next_cursor } = cursors.page(rows, limit, row => [row.id])
         return withNextLink(request, reply, { data: data.map(shownUser), next_cursor })
       },
@@ -74,9 +100,9 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
         },
       },
       async (request, reply) => {
-        const deps = inRequest(kernel, request)
-        const user = await createUser(deps, callerOf(request), request.body)
-        await afterCommit(deps.db, changed)
+        const inTx = inRequest(deps, request)
+        const user = await createUser(inTx, callerOf(request), request.body)
+        await afterCommit(inTx.db, changed)
         const query = new URLSearchParams({ tenant_id: user.tenant_id })
         reply.code(201).header('location', `${base}/${encodeURIComponent(user.user_id)}?${query}`)
         return { data: shownUser(user) }
@@ -98,7 +124,7 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
       },
       async request => {
         const { userId, tenantId } = nameIn(request)
-        return { data: shownUser(oneUser(await findUsers(kernel.db, userId, tenantId))) }
+        return { data: shownUser(oneUser(await findUsers(deps.db, userId, tenantId))) }
       },
     )
 
@@ -119,7 +145,7 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
         },
       },
       async request => {
-        const user = await changeUser(kernel, callerOf(request), nameIn(request), request.body)
+        const user = await changeUser(deps, callerOf(request), nameIn(request), request.body)
         changed()
         return { data: shownUser(user) }
       },
@@ -141,7 +167,7 @@ export function userRoutes(kernel: UsersKernel, changed: () => void): FastifyPlu
         },
       },
       async (request, reply) => {
-        await deleteUser(kernel, callerOf(request), nameIn(request))
+        await deleteUser(deps, callerOf(request), nameIn(request))
         changed()
         return reply.code(204).send(null)
       },

@@ -1,9 +1,9 @@
 // A new webhook, and the one moment its secret is known. The platform may have any number, a tenant ten.
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { countOwnWebhooks, insertWebhook, type ShownWebhook } from './repository.ts'
-import type { WebhookKernel } from './webhook-kernel.ts'
 import { newSecret, sealSecret } from './webhook-secret.ts'
 
 export interface CreateWebhook {
@@ -20,16 +20,16 @@ export const MOST_OF_ONE_TENANT = 10
 export type WebhookWithSecret = ShownWebhook & { secret: string }
 
 export async function createWebhook(
-  kernel: WebhookKernel,
+  deps: Deps,
   createdBy: string,
   /** Null: the platform. A tenant's own hears of that tenant, whatever `tenant_id` says. */
   owner: string | null,
   { url, events, description = null, tenant_id = null, enabled = true }: CreateWebhook,
 ): Promise<WebhookWithSecret> {
-  const at = kernel.clock.now().toISOString()
+  const at = deps.clock.now().toISOString()
   const webhook: ShownWebhook = {
     id: newId(),
-    url: checkedUrl(kernel, url),
+    url: checkedUrl(deps, url),
     events,
     description,
     tenant_id: owner ?? tenant_id,
@@ -41,9 +41,9 @@ export async function createWebhook(
     updated_at: at,
   }
   const secret = newSecret()
-  const sealed = sealSecret(kernel.webhookSeal, webhook.id, secret)
+  const sealed = sealSecret(deps.webhookEncryption, webhook.id, secret)
   const row = { ...webhook, owner_tenant_id: owner, secret: sealed, previous_secret: null }
-  await transaction(kernel.db, async tx => {
+  await transaction(deps.db, async tx => {
     if (owner !== null && (await countOwnWebhooks(tx, owner)) >= MOST_OF_ONE_TENANT)
       throw conflict('webhook_limit', `A tenant can have ${MOST_OF_ONE_TENANT} webhooks. Delete one first.`)
     await insertWebhook(tx, row)
@@ -52,7 +52,7 @@ export async function createWebhook(
 }
 
 /** The address as a program reads it, so that what is shown is what is called. */
-export function checkedUrl({ webhookSender }: WebhookKernel, url: string): string {
+export function checkedUrl({ webhookSender }: Deps, url: string): string {
   const refusal = webhookSender.refusal(url)
   if (refusal) throw invalid('The body is not acceptable.', [{ pointer: '/url', message: refusal }])
   return new URL(url).href

@@ -1,11 +1,12 @@
 // Sends what is due. Each delivery is claimed in the database, sent outside of any transaction, and what came of it is
 // written down. A sender that dies leaves its claims, which run out: an event is delivered at least once.
+
 import { randomUUID } from 'node:crypto'
+import type { Deps } from '../../deps.ts'
 import type { Outcome } from '../../integrations/webhooks/index.ts'
 import { afterAttempt } from './after-attempt.ts'
 import { type Claimed, claimDue, recordAttempt, releaseDelivery } from './dispatch-repository.ts'
 import { dataFor } from './event-for-tenant.ts'
-import type { WebhookKernel } from './webhook-kernel.ts'
 import { signingSecrets } from './webhook-secret.ts'
 
 /** A slow receiver holds up a few, never all, and a tenant with ten of them no more than one with two. */
@@ -20,44 +21,44 @@ export interface Courier {
   takeDue(): Promise<Promise<void>[]>
 }
 
-export function createCourier(kernel: WebhookKernel): Courier {
+export function createCourier(deps: Deps): Courier {
   const underWay = new Set<Claimed>()
 
   return {
     async takeDue() {
       const total = MOST_UNDER_WAY - underWay.size
       if (total === 0) return []
-      const now = kernel.clock.now()
+      const now = deps.clock.now()
       const until = new Date(now.getTime() + CLAIM_MS).toISOString()
       const claim = { claim: randomUUID(), now: now.toISOString(), until }
       const claimed = await claimDue(
-        kernel.db,
+        deps.db,
         { total, ofWebhook: MOST_OF_ONE_WEBHOOK, ofTenant: MOST_OF_ONE_TENANT, underWay: [...underWay] },
         claim,
       )
       return claimed.map(delivery => {
         underWay.add(delivery)
-        return deliver(kernel, delivery).finally(() => underWay.delete(delivery))
+        return deliver(deps, delivery).finally(() => underWay.delete(delivery))
       })
     },
   }
 }
 
 /** One round: how many were sent. */
-export async function deliverDue(kernel: WebhookKernel): Promise<number> {
-  const sent = await createCourier(kernel).takeDue()
+export async function deliverDue(deps: Deps): Promise<number> {
+  const sent = await createCourier(deps).takeDue()
   await Promise.all(sent)
   return sent.length
 }
 
-async function deliver(kernel: WebhookKernel, delivery: Claimed): Promise<void> {
-  const { db, clock, jobs, metrics } = kernel
+async function deliver(deps: Deps, delivery: Claimed): Promise<void> {
+  const { db, clock, jobs, metrics } = deps
   const { id, webhook_id, event_id, type, attempts } = delivery
-  const log = kernel.log.child({ webhook_id, delivery_id: id, event_id, event_type: type, attempt: attempts })
+  const log = deps.log.child({ webhook_id, delivery_id: id, event_id, event_type: type, attempt: attempts })
   const started = clock.now()
   let outcome: Outcome
   try {
-    outcome = await send(kernel, delivery, started)
+    outcome = await send(deps, delivery, started)
   } catch (error) {
     if (!jobs.ending.aborted) throw error
     await releaseDelivery(db, delivery, clock.now().toISOString())
@@ -76,13 +77,13 @@ async function deliver(kernel: WebhookKernel, delivery: Claimed): Promise<void> 
   else log.warn(said, verdict.gone ? 'webhook switched off: its receiver is gone' : 'webhook given up')
 }
 
-async function send(kernel: WebhookKernel, delivery: Claimed, now: Date): Promise<Outcome> {
-  const { webhookSeal, webhookSender, jobs } = kernel
+async function send(deps: Deps, delivery: Claimed, now: Date): Promise<Outcome> {
+  const { webhookEncryption, webhookSender, jobs } = deps
   const { webhook_id, url, event_id, type, occurred_at } = delivery
   const data = dataFor(delivery.hears_of, type, delivery.data)
   let secrets: string[]
   try {
-    secrets = signingSecrets(webhookSeal, webhook_id, delivery, now)
+    secrets = signingSecrets(webhookEncryption, webhook_id, delivery, now)
   } catch {
     const error = 'the secret cannot be read: SECRET_KEY has changed; rotate the webhook’s secret'
     return { status_code: null, error, response_body: null, duration_ms: 0 }

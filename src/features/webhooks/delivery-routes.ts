@@ -1,12 +1,13 @@
 // The deliveries of a webhook, the platform's or a tenant's, and the test that makes one.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { jsonPage, jsonText } from '../../kernel/http/json-text.ts'
-import { cursorOf } from '../../kernel/http/pagination.ts'
-import { Many, NoBody, One } from '../../kernel/http/words.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
+import { jsonPage, jsonText } from '../../kernel/http/json.ts'
+import { cursorOf } from '../../kernel/http/pages.ts'
+import { Many, NoBody, One } from '../../kernel/http/schemas.ts'
 import { listDeliveries, showDelivery } from './delivery-repository.ts'
 import type { Queued } from './queue-delivery.ts'
 import { replayDelivery } from './replay-delivery.ts'
@@ -17,10 +18,7 @@ import { testWebhook } from './test-webhook.ts'
 
 const tags = ['Webhooks']
 
-export function deliveryRoutes(
-  kernel: Kernel,
-  { base, config, named, whose }: Side,
-): FastifyPluginAsyncTypebox {
+export function deliveryRoutes(deps: Deps, { base, config, named, whose }: Side): FastifyPluginAsyncTypebox {
   const queues = { ...config, problems: { 409: { webhook_disabled: 'The webhook is switched off.' } } }
   const cursors = cursorOf('webhook_deliveries', ['uuid'])
   const queued = (reply: FastifyReply, webhookId: string, { id, json }: Queued) => {
@@ -46,7 +44,7 @@ export function deliveryRoutes(
       },
       async (request, reply) => {
         const { id } = request.params
-        return queued(reply, id, await testWebhook(inRequest(kernel, request), whose(request), id))
+        return queued(reply, id, await testWebhook(inRequest(deps, request), whose(request), id))
       },
     )
 
@@ -68,8 +66,8 @@ export function deliveryRoutes(
         const { id } = request.params
         const { limit, cursor, status } = request.query
         const before = (cursors.read(cursor)?.[0] as string | undefined) ?? null
-        if (!(await findWebhook(kernel.db, whose(request), id))) throw notFound()
-        const rows = await listDeliveries(kernel.db, id, { status, before, limit: limit + 1 })
+        if (!(await findWebhook(deps.db, whose(request), id))) throw notFound()
+        const rows = await listDeliveries(deps.db, id, { status, before, limit: limit + 1 })
         return jsonPage(
           request,
           reply,
@@ -93,7 +91,7 @@ export function deliveryRoutes(
       },
       async (request, reply) => {
         const json = await showDelivery(
-          kernel.db,
+          deps.db,
           whose(request),
           request.params.id,
           request.params.delivery_id,
@@ -123,7 +121,7 @@ export function deliveryRoutes(
         return queued(
           reply,
           id,
-          await replayDelivery(inRequest(kernel, request), whose(request), id, delivery_id),
+          await replayDelivery(inRequest(deps, request), whose(request), id, delivery_id),
         )
       },
     )

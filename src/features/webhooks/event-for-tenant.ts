@@ -1,10 +1,16 @@
 // What a webhook that hears of one tenant alone is told of an event: what that tenant may read. Pure.
-import { REASON_FOR_TENANTS } from '../sagas/index.ts'
+
+/**
+ * What a tenant reads instead of the reason why a saga failed. Reasons hold the provider's words about the platform's
+ * account, and who cancelled; contexts and outputs the provider's ids and what became of resources that may be another's
+ * by now.
+ */
+export const REASON_FOR_TENANTS = 'The operator of the platform can see why.'
 
 type Changes = Record<string, { before: unknown; after: unknown }>
 
 interface Data {
-  saga?: { error: object | null }
+  saga?: { error: object | null; context: object }
   event?: { kind?: string; changes?: Changes | null }
 }
 
@@ -15,11 +21,10 @@ export function dataFor(hearsOf: string | null, type: string, data: string): str
   const told = JSON.parse(data) as Data
   const { saga, event } = told
   // As GET /sagas shows a tenant its runs.
-  if (saga?.error)
-    return JSON.stringify({
-      ...told,
-      saga: { ...saga, error: { ...saga.error, reason: REASON_FOR_TENANTS } },
-    })
+  if (saga) {
+    const error = saga.error && { ...saga.error, reason: REASON_FOR_TENANTS }
+    return JSON.stringify({ ...told, saga: { ...saga, context: {}, error } })
+  }
   if (event?.changes && hasChangedHands(event.kind, event.changes))
     return JSON.stringify({ ...told, event: { ...event, changes: withoutBefore(event.changes) } })
   return data

@@ -1,6 +1,6 @@
 // The events that webhooks can hear of, and the patterns that choose among them.
 
-/** What happens in the service. The triggers of the outbox write these names, and `tellWebhooks` the last. */
+/** What happens in the service. The triggers of the outbox write these names, and `publishEvent` the last. */
 export const EVENT_TYPES = [
   'deployment.transitioned',
   'resource.discovered',

@@ -2,9 +2,9 @@
 import './tables.ts'
 
 export { countPending } from './dispatch-repository.ts'
+export { REASON_FOR_TENANTS } from './event-for-tenant.ts'
 export { forgetWebhookEvents } from './forget-events.ts'
+export { type EventType, publishEvent, publishEvents, publishing } from './publish-events.ts'
 export { webhookRoutes } from './routes.ts'
-export { tellWebhooks } from './tell-webhooks.ts'
 export { watchOutbox } from './watch-outbox.ts'
-export type { WebhookKernel } from './webhook-kernel.ts'
-export { encryptedWebhooks, webhookSealOf } from './webhook-secret.ts'
+export { encryptedWebhooks, webhookEncryptionOf } from './webhook-secret.ts'

@@ -1,10 +1,10 @@
 // A delivery that somebody asks for, of whichever event: due at once, and only while the webhook is switched on.
-import { recordAct } from '../../kernel/audit-entry.ts'
+import type { Deps } from '../../deps.ts'
+import { recordRequest } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { Kernel } from '../../kernel/kernel.ts'
 import { holdWebhook, insertDelivery, showDelivery } from './delivery-repository.ts'
 import type { Whose } from './repository.ts'
 
@@ -15,7 +15,7 @@ export interface Queued {
 }
 
 export function queueDelivery(
-  { db, clock }: Kernel,
+  { db, clock }: Deps,
   whose: Whose,
   webhookId: string,
   findEvent: (tx: Executor, at: string, owner: string | null) => Promise<string | undefined>,
@@ -29,7 +29,7 @@ export function queueDelivery(
     if (!webhook.enabled)
       throw conflict('webhook_disabled', 'Nothing is sent while this webhook is switched off.')
     const id = newId()
-    await recordAct(tx, {
+    await recordRequest(tx, {
       subjectType: 'webhook_deliveries',
       subjectId: id,
       details: { webhook_id: webhookId, event_id: eventId },

@@ -1,5 +1,7 @@
 // SQL of the webhooks themselves.
+
 import { type RawBuilder, sql } from 'kysely'
+import { auditedTable } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import type { WebhookRow } from './tables.ts'
@@ -28,8 +30,18 @@ const SHOWN = [
 ] as const
 export type ShownWebhook = Pick<WebhookRow, (typeof SHOWN)[number]>
 
+const WEBHOOKS = auditedTable('webhooks', {
+  key: ['id'],
+  silent: ['updated_at'],
+  secret: ['secret', 'previous_secret'],
+})
+
 export async function insertWebhook(executor: Executor, row: WebhookRow): Promise<void> {
-  await executor.insertInto('webhooks').values(row).execute()
+  await WEBHOOKS.insert(executor, [row])
+}
+
+function shown([row]: WebhookRow[]): ShownWebhook | undefined {
+  return row && (Object.fromEntries(SHOWN.map(column => [column, row[column]])) as ShownWebhook)
 }
 
 /** How many the tenant has; until the transaction ends nobody else counts, so that no two take the last place. */
@@ -73,50 +85,44 @@ export type WebhookChange = Partial<
 >
 
 /** Why the service switched it off is forgotten as soon as somebody says on or off. */
-export function updateWebhook(
+export async function updateWebhook(
   executor: Executor,
   whose: Whose,
   id: string,
   change: WebhookChange,
   at: string,
 ): Promise<ShownWebhook | undefined> {
-  return executor
-    .updateTable('webhooks')
-    .set({ ...change, updated_at: at, ...(change.enabled !== undefined && { disabled_reason: null }) })
-    .where('id', '=', id)
-    .where(ownedBy(whose))
-    .returning(SHOWN)
-    .executeTakeFirst()
+  const changes = {
+    ...change,
+    updated_at: at,
+    ...(change.enabled !== undefined && { disabled_reason: null }),
+  }
+  return shown(
+    await WEBHOOKS.update(executor, query => query.where('id', '=', id).where(ownedBy(whose)), changes),
+  )
 }
 
 /** The secret that stood until now signs too until `until`. */
-export function replaceSecret(
+export async function replaceSecret(
   executor: Executor,
   whose: Whose,
   id: string,
   sealed: string,
   { at, until }: { at: string; until: string },
 ): Promise<ShownWebhook | undefined> {
-  return executor
-    .updateTable('webhooks')
-    .set({
-      secret: sealed,
-      previous_secret: sql<string>`secret`,
-      previous_secret_expires_at: until,
-      updated_at: at,
-    })
-    .where('id', '=', id)
-    .where(ownedBy(whose))
-    .returning(SHOWN)
-    .executeTakeFirst()
+  const changes = {
+    secret: sealed,
+    previous_secret: sql<string>`secret`,
+    previous_secret_expires_at: until,
+    updated_at: at,
+  }
+  return shown(
+    await WEBHOOKS.update(executor, query => query.where('id', '=', id).where(ownedBy(whose)), changes),
+  )
 }
 
 /** With its deliveries. False when there is none. */
 export async function deleteWebhook(executor: Executor, whose: Whose, id: string): Promise<boolean> {
-  const result = await executor
-    .deleteFrom('webhooks')
-    .where('id', '=', id)
-    .where(ownedBy(whose))
-    .executeTakeFirst()
-  return result.numDeletedRows > 0n
+  const gone = await WEBHOOKS.delete(executor, query => query.where('id', '=', id).where(ownedBy(whose)))
+  return gone.length > 0
 }

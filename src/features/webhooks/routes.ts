@@ -1,16 +1,18 @@
 // /api/v1/admin/webhooks, the platform's own, and /api/v1/webhooks, those of tenants: the same routes, and the same
 // statements behind them, for two sets of webhooks.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { forbidden, invalid, notFound } from '../../kernel/errors.ts'
-import type { Guard } from '../../kernel/http/access.ts'
+import type { Guard } from '../../kernel/http/caller.ts'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
-import type { DeclaredProblems } from '../../kernel/http/declared-problems.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pagination.ts'
-import { Many, NoBody, One } from '../../kernel/http/words.ts'
+import { cursorOf, withNextLink } from '../../kernel/http/pages.ts'
+import type { DeclaredProblems } from '../../kernel/http/problems.ts'
+import { Many, NoBody, One } from '../../kernel/http/schemas.ts'
 import { changeWebhook } from './change-webhook.ts'
 import { type CreateWebhook, createWebhook, MOST_OF_ONE_TENANT } from './create-webhook.ts'
 import { deliveryRoutes } from './delivery-routes.ts'
@@ -25,7 +27,6 @@ import {
   WebhooksQuery,
   WebhookWithSecret,
 } from './schemas.ts'
-import type { WebhookKernel } from './webhook-kernel.ts'
 
 /** One of the two sets. */
 export interface Side extends Bodies {
@@ -79,15 +80,15 @@ function tenantFor(request: FastifyRequest, { tenant_id }: CreateWebhook): strin
 const tags = ['Webhooks']
 
 export const webhookRoutes =
-  (kernel: WebhookKernel): FastifyPluginAsyncTypebox =>
+  (deps: Deps): FastifyPluginAsyncTypebox =>
   async app => {
     for (const side of [platforms, tenants]) {
-      await app.register(routesOf(kernel, side))
-      await app.register(deliveryRoutes(kernel, side))
+      await app.register(routesOf(deps, side))
+      await app.register(deliveryRoutes(deps, side))
     }
   }
 
-function routesOf(kernel: WebhookKernel, side: Side): FastifyPluginAsyncTypebox {
+function routesOf(deps: Deps, side: Side): FastifyPluginAsyncTypebox {
   const { base, config, named, whose, about } = side
   const cursors = cursorOf('webhooks', ['uuid'])
 
@@ -109,7 +110,7 @@ function routesOf(kernel: WebhookKernel, side: Side): FastifyPluginAsyncTypebox 
         const { limit, cursor, tenant_id } = request.query
         refuseForeignTenant(callerOf(request), tenant_id)
         const before = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listWebhooks(kernel.db, whose(request), tenant_id, limit + 1, before ?? null)
+        const rows = await listWebhooks(deps.db, whose(request), tenant_id, limit + 1, before ?? null)
         return withNextLink(
           request,
           reply,
@@ -134,7 +135,7 @@ function routesOf(kernel: WebhookKernel, side: Side): FastifyPluginAsyncTypebox 
       async (request, reply) => {
         const owner = side.ownerOf(request, request.body)
         const { sub } = callerOf(request)
-        const webhook = await createWebhook(inRequest(kernel, request), sub, owner, request.body)
+        const webhook = await createWebhook(inRequest(deps, request), sub, owner, request.body)
         reply.code(201).header('location', `${base}/${webhook.id}`)
         return { data: webhook }
       },
@@ -153,7 +154,7 @@ function routesOf(kernel: WebhookKernel, side: Side): FastifyPluginAsyncTypebox 
         },
       },
       async request => {
-        const webhook = await findWebhook(kernel.db, whose(request), request.params.id)
+        const webhook = await findWebhook(deps.db, whose(request), request.params.id)
         if (!webhook) throw notFound()
         return { data: webhook }
       },
@@ -174,7 +175,7 @@ function routesOf(kernel: WebhookKernel, side: Side): FastifyPluginAsyncTypebox 
         },
       },
       async request => ({
-        data: await changeWebhook(kernel, whose(request), request.params.id, request.body),
+        data: await changeWebhook(deps, whose(request), request.params.id, request.body),
       }),
     )
 
@@ -193,7 +194,7 @@ function routesOf(kernel: WebhookKernel, side: Side): FastifyPluginAsyncTypebox 
       },
       async (request, reply) => {
         const { id } = request.params
-        if (!(await transaction(kernel.db, tx => deleteWebhook(tx, whose(request), id)))) throw notFound()
+        if (!(await transaction(deps.db, tx => deleteWebhook(tx, whose(request), id)))) throw notFound()
         return reply.code(204).send(null)
       },
     )
@@ -214,7 +215,7 @@ function routesOf(kernel: WebhookKernel, side: Side): FastifyPluginAsyncTypebox 
         },
       },
       async request => ({
-        data: await rotateSecret(inRequest(kernel, request), whose(request), request.params.id),
+        data: await rotateSecret(inRequest(deps, request), whose(request), request.params.id),
       }),
     )
   }

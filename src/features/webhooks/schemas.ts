@@ -1,7 +1,7 @@
 // The API's words for webhooks.
 import { type TUnsafe, Type } from 'typebox'
-import { PageQuery } from '../../kernel/http/pagination.ts'
-import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/words.ts'
+import { PageQuery } from '../../kernel/http/pages.ts'
+import { Body, ExternalId, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import type { CreateWebhook } from './create-webhook.ts'
 import { PATTERNS, TENANT_PATTERNS } from './event-types.ts'
 import type { WebhookChange } from './repository.ts'

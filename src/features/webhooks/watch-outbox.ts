@@ -1,13 +1,13 @@
 // Every worker looks for what is due: each second, and at once when something it was sending is done.
+import type { Deps } from '../../deps.ts'
 import { createCourier } from './deliver-due.ts'
-import type { WebhookKernel } from './webhook-kernel.ts'
 
 const LOOK_MS = 1_000
 
 /** Looks until the process is told to stop. */
-export function watchOutbox(kernel: WebhookKernel): void {
-  const { jobs, log } = kernel
-  const courier = createCourier(kernel)
+export function watchOutbox(deps: Deps): void {
+  const { jobs, log } = deps
+  const courier = createCourier(deps)
   let looking = false
   let again = false
 

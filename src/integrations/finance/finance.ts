@@ -2,8 +2,8 @@
 // answered by a receipt or an error that says whether sending it again may help. Trying again is the queue's.
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher, request } from 'undici'
-import type { Clock } from '../../kernel/clock.ts'
 import { failureCode } from '../../kernel/errors.ts'
+import type { Clock } from '../../kernel/time.ts'
 import { FinanceError, faultOf, fitForDisplay } from './errors.ts'
 import { tokenMint } from './mint-token.ts'
 import { type Receipt, readComplaint, readReceipt } from './receipt.ts'

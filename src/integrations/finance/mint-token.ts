@@ -2,8 +2,8 @@
 // that finance asks of whoever writes. Its issuer keeps it from opening this service's own door.
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
-import type { Clock } from '../../kernel/clock.ts'
 import { OWN_ISSUER } from '../../kernel/http/verify-token.ts'
+import type { Clock } from '../../kernel/time.ts'
 
 const TOKEN_SECONDS = 60
 const TOKEN_AUDIENCE = 'finance'

@@ -1,9 +1,8 @@
 // One request for the issuer's keys, with bounds: so long, so much, from that address alone. When to make it is decided in
 // issuer-keys.ts.
 import { Agent, type Dispatcher, request } from 'undici'
+import { isLinkLocalAddress, REFUSED_ADDRESS, type Resolve, vettedLookup } from '../../kernel/addresses.ts'
 import { failureCode } from '../../kernel/errors.ts'
-import { isLinkLocalAddress } from '../../kernel/net/addresses.ts'
-import { REFUSED_ADDRESS, type Resolve, vettedLookup } from '../../kernel/net/vetted-lookup.ts'
 import { type KeySet, readKeySet } from './key-set.ts'
 
 export interface KeySetSource {

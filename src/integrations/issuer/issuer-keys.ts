@@ -3,11 +3,11 @@
 // that are known go on for an hour.
 import { createLocalJWKSet, errors, type JSONWebKeySet } from 'jose'
 import type { Logger } from 'pino'
-import type { Clock } from '../../kernel/clock.ts'
 import { unauthenticated, unavailable } from '../../kernel/errors.ts'
-import { rateLimiter } from '../../kernel/http/rate-limiter.ts'
+import { rateLimiter } from '../../kernel/http/rate-limits.ts'
 import type { IssuerKeys } from '../../kernel/http/verify-token.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
+import type { Clock } from '../../kernel/time.ts'
 import type { KeySetSource } from './fetch-key-set.ts'
 
 export interface IssuerKeysOptions {

@@ -1,6 +1,6 @@
 // Which addresses an S3-compatible service may have: https, so that nobody on the way reads invoices; plain http to this
 // machine alone, and never in production. Buckets in private networks are common; none has a link-local address.
-import { addressIn, isLinkLocalAddress } from '../../kernel/net/addresses.ts'
+import { addressIn, isLinkLocalAddress } from '../../kernel/addresses.ts'
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 

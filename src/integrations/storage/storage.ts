@@ -2,9 +2,8 @@
 // over the API can neither leave it nor touch what else is there.
 import { join } from 'node:path'
 import { Agent } from 'undici'
-import type { Clock } from '../../kernel/clock.ts'
-import { isLinkLocalAddress } from '../../kernel/net/addresses.ts'
-import { type Resolve, vettedLookup } from '../../kernel/net/vetted-lookup.ts'
+import { isLinkLocalAddress, type Resolve, vettedLookup } from '../../kernel/addresses.ts'
+import type { Clock } from '../../kernel/time.ts'
 import { type Bucket, endpointProblem } from './endpoint.ts'
 import { StorageError } from './errors.ts'
 import { localStore } from './local-store.ts'

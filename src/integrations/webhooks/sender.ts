@@ -1,7 +1,7 @@
 // Sends one message to one receiver, once, and says what came of it. Trying again is the feature's.
 import { Agent, type Dispatcher, request } from 'undici'
+import { REFUSED_ADDRESS, type Resolve, vettedLookup } from '../../kernel/addresses.ts'
 import { failureCode } from '../../kernel/errors.ts'
-import { REFUSED_ADDRESS, type Resolve, vettedLookup } from '../../kernel/net/vetted-lookup.ts'
 import { type Signed, signatures } from './signature.ts'
 import { addressAllowed, refusalOf } from './target.ts'
 

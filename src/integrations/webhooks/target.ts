@@ -1,5 +1,5 @@
 // Where a webhook may point to, as far as its address tells. What a name resolves to is looked at when it is called.
-import { addressIn, isLinkLocalAddress, isPublicAddress } from '../../kernel/net/addresses.ts'
+import { addressIn, isLinkLocalAddress, isPublicAddress } from '../../kernel/addresses.ts'
 
 /** Closed networks have receivers at private addresses; none is at a link-local one, where clouds keep credentials. */
 export const addressAllowed =

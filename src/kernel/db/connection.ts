@@ -1,12 +1,12 @@
 // One connection to PostgreSQL, or to a pooler in front of it, that never waits for ever. Every statement has a limit;
 // when the answer does not come, the connection is destroyed and not handed on: the late answer would be taken for the
 // next statement's.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { connect, type Socket } from 'node:net'
 import pg from 'pg'
-import { parsers } from './column-values.ts'
-import { preparedName } from './prepared-name.ts'
-import { LostConnection, sqlState } from './sql-state.ts'
-import { serverLimit, UNLIMITED } from './statement-limit.ts'
+import { parsers } from './engine.ts'
+import { LostConnection, sqlState } from './errors.ts'
+import { preparedName } from './statement.ts'
 
 /**
  * Whether connections share sessions with others. Behind a pooler in transaction mode each transaction may meet another
@@ -35,7 +35,7 @@ const ALIVE_WITHIN_MS = 2_000
 /** A silent connection is asked for a sign of life by the system after this long. */
 const KEEP_ALIVE_MS = 10_000
 
-/** Behind a pooler the server cannot be asked whether it still works on a statement (lost-answers.ts). */
+/** Behind a pooler the server cannot be asked whether it still works on a statement (postgres.ts). */
 const POOLED_LIMIT_MS = 60_000
 
 /** A transaction that nobody goes on with ends, and with it its locks: its client may be gone without a word. */
@@ -228,3 +228,32 @@ const sessionSettings = (limitMs: number) => ({
   statement_timeout: String(limitMs),
   idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
 })
+
+// How long one statement may take. Requests, sagas and everything else that somebody waits for have the usual limit;
+// sweeps, ingests and metering say that they need longer; a migration takes as long as it takes.
+
+/** What is not set aside for longer; DATABASE_STATEMENT_SECONDS changes it. */
+export const USUAL_LIMIT_MS = 10_000
+
+/** Work that reads or writes whole tables. */
+export const LONG_LIMIT_MS = 600_000
+
+/** No limit at all. */
+export const UNLIMITED = 0
+
+/**
+ * The server gives up this much before the client does, so that a slow statement is ended where it runs and its
+ * connection stays in use; what only the client gives up on is a connection that no longer answers.
+ */
+const SERVER_MARGIN_MS = 1_000
+
+const storage = new AsyncLocalStorage<number>()
+
+/** Every statement of the work may take `LONG_LIMIT_MS`. */
+export const withLongStatements = <T>(work: () => T): T => storage.run(LONG_LIMIT_MS, work)
+
+export const statementLimit = (usualMs: number): number => storage.getStore() ?? usualMs
+
+/** The `statement_timeout` that belongs to a limit; 0 means none to PostgreSQL as well. */
+export const serverLimit = (limitMs: number): number =>
+  limitMs === UNLIMITED ? 0 : Math.max(limitMs - SERVER_MARGIN_MS, limitMs / 2)

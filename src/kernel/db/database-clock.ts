@@ -3,8 +3,7 @@
 // moment of it. The machine's clock is never used; it is only compared, to warn.
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
-import { type Clock, type Machine, thisMachine } from '../clock.ts'
-import { within } from '../deadline.ts'
+import { type Clock, type Machine, thisMachine, within } from '../time.ts'
 import type { Executor } from './tables.ts'
 
 /** What one question showed: the database's time minus the elapsed one, give or take half the round trip. */

@@ -5,13 +5,10 @@ import { join } from 'node:path'
 import { PGlite, type Results, type Transaction } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect } from 'kysely'
 import { fromPglite } from 'pg-boss'
-import { ACTOR_SETTING, actingText } from '../acting.ts'
-import { within } from '../deadline.ts'
-import { parsers } from './column-values.ts'
-import type { Engine, Session } from './engine.ts'
+import { within } from '../time.ts'
+import { type Engine, parsers, type Session, watchWrites } from './engine.ts'
 import { lockFolder } from './folder-lock.ts'
 import type { Tables } from './tables.ts'
-import { watchWrites } from './write-watch.ts'
 
 export interface PgliteOptions {
   /** Folder of the database; none: in memory. */
@@ -78,13 +75,8 @@ function withParsers(pglite: PGlite): ConstructorParameters<typeof PGliteDialect
   })
   return {
     ...reading(pglite),
-    transaction: work => {
-      const acting = actingText()
-      return pglite.transaction(async tx => {
-        if (acting !== '') await tx.query(`select set_config('${ACTOR_SETTING}', $1, true)`, [acting])
-        return work({ ...reading(tx), rollback: () => tx.rollback() } as never)
-      })
-    },
+    transaction: work =>
+      pglite.transaction(tx => work({ ...reading(tx), rollback: () => tx.rollback() } as never)),
     close: () => pglite.close(),
     get closed() {
       return pglite.closed

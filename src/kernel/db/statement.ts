@@ -11,8 +11,6 @@ export interface Statement {
 /** The names of the texts that are kept prepared. Kysely hands texts alone to the client, which looks here. */
 const names = new Map<string, string>()
 
-export const preparedNameOf = (text: string): string | undefined => names.get(text)
-
 export async function runStatement<Row>(
   executor: Executor,
   { name, text }: Statement,
@@ -20,4 +18,29 @@ export async function runStatement<Row>(
 ): Promise<Row[]> {
   if (name !== '' && !names.has(text)) names.set(text, name)
   return (await executor.executeQuery<Row>(CompiledQuery.raw(text, values))).rows
+}
+
+/** The name that a statement is prepared under, or undefined where it is not. */
+export function preparedName(text: string, values: unknown): string | undefined {
+  // What comes without values may be several commands in one text, which cannot be prepared: the queue's own upkeep is.
+  if (!Array.isArray(values) || values.length === 0) return undefined
+  return names.get(text) ?? queueInsertName(text)
+}
+
+/** One for each queue and way to send. */
+const MOST_QUEUE_INSERTS = 50
+const queueInserts = new Map<string, string>()
+
+/**
+ * The queue's insert comes without a name, is long and always the same for a queue: PostgreSQL would take twice as long to
+ * plan it as to run it. The queue's other statements are planned each time: a plan made while the queue is empty is a bad
+ * one when it is not.
+ */
+function queueInsertName(text: string): string | undefined {
+  if (!text.includes('INSERT INTO pgboss.job')) return undefined
+  const known = queueInserts.get(text)
+  if (known !== undefined || queueInserts.size >= MOST_QUEUE_INSERTS) return known
+  const name = `queue_insert_${queueInserts.size + 1}`
+  queueInserts.set(text, name)
+  return name
 }

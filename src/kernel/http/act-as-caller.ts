@@ -1,10 +1,9 @@
 // What a request writes, it writes as its caller. Entered after the body was read, because a context does not survive
 // that; requests that only read act as nobody.
 import type { FastifyInstance } from 'fastify'
-import { actAs } from '../acting.ts'
-import { clientRequestId } from '../masking.ts'
-import { actingRole, callerOf } from './caller.ts'
-import { addressOf } from './client-address.ts'
+import { actAs } from '../audit.ts'
+import { clientRequestId } from '../log.ts'
+import { actingRole, addressOf, callerOf } from './caller.ts'
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -13,10 +12,10 @@ export function installActing(app: FastifyInstance): void {
     if (request.caller === undefined || READS.has(request.method)) return done()
     const caller = callerOf(request)
     const { schema, url } = request.routeOptions
-    const acting = {
+    const actor = {
       actor: caller.sub,
-      role: actingRole(caller),
-      tenant_id: caller.tenantId,
+      actor_role: actingRole(caller),
+      actor_tenant_id: caller.tenantId,
       request_id: request.id,
       client_request_id: clientRequestId(request.headers['x-request-id']),
       credential_kind: caller.via,
@@ -24,6 +23,6 @@ export function installActing(app: FastifyInstance): void {
       address: addressOf(request),
       operation: (schema as { operationId?: string } | undefined)?.operationId ?? `${request.method} ${url}`,
     }
-    actAs(acting, done)
+    actAs(actor, done)
   })
 }

@@ -1,5 +1,5 @@
-// Tables as CSV (RFC 4180), as large as they may be: read as fast as the client takes them, never held whole. A cell that
-// a spreadsheet would run as a formula is made text by an apostrophe before it; a plain number, negative or not, is none.
+// CSV responses (RFC 4180), streamed as fast as the client reads. A cell that a spreadsheet would run as a formula gets an
+// apostrophe in front; a plain number, negative or not, is no formula.
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
@@ -11,9 +11,9 @@ export const CSV = 'text/csv'
 export const CsvBody = Type.String({ description: 'RFC 4180, UTF-8, with a header.' })
 
 const NUMBER = /^-?\d+(\.\d+)?$/
-/** Also the wide forms, which spreadsheets take for the others. */
+/** With the full-width forms, which spreadsheets treat alike. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/
-/** Semicolons and tabs too: in some countries they part the cells of a CSV. */
+/** Semicolons and tabs too: in some countries they separate the cells of a CSV. */
 const TO_QUOTE = /[",;\t\r\n]|^\s|\s$/
 
 export function csvLine(cells: readonly Cell[]): string {
@@ -28,8 +28,8 @@ function cellText(cell: Cell): string {
 }
 
 /**
- * Answers with the rows as they come. The first batch is read before anything is sent, so that what fails at once is
- * still an ordinary problem; what fails later breaks the connection off, and no client takes the part for the whole.
+ * Streams the rows. The first batch is read before anything is sent, so that an early failure is still an ordinary
+ * problem; a later one breaks the connection, so that no client takes a part for the whole.
  */
 export async function sendCsv(
   reply: FastifyReply,
@@ -42,7 +42,7 @@ export async function sendCsv(
   reply
     .header('content-type', `${CSV}; charset=utf-8; header=present`)
     .header('content-disposition', `attachment; filename="${fileName}"`)
-  // Fastify would read a body to its end before it leaves it out.
+  // Fastify would read the whole stream before it drops it.
   if (reply.request.method === 'HEAD') {
     await iterator.return?.()
     return reply.send()
@@ -60,13 +60,13 @@ export async function sendCsv(
   return reply.send(Readable.from(text()))
 }
 
-/** For caches: other answers go to those who accept others. What is there already (the origin, by CORS) stays. */
+/** For caches: the response depends on `Accept`. What CORS put there (the origin) stays. */
 export function varyByAccept(reply: FastifyReply): void {
-  const standing = reply.getHeader('vary')
-  reply.header('vary', standing ? `${standing}, accept` : 'accept')
+  const present = reply.getHeader('vary')
+  reply.header('vary', present ? `${present}, accept` : 'accept')
 }
 
-/** Whether a client that says this in `Accept` would rather have CSV than JSON. */
+/** Whether an `Accept` header prefers CSV to JSON. */
 export function prefersCsv(accept: string | undefined): boolean {
   if (accept === undefined) return false
   const quality = new Map<string, number>()

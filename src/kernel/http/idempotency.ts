@@ -1,47 +1,50 @@
-// Idempotency-Key: a request that is sent again under its key gets the first one's answer instead of a second effect.
-// Under a key the handler runs in one transaction, which also keeps the answer, encrypted, for a day. So there is an
-// answer exactly when there is an effect, whatever becomes of the process, the connection or the caller; what nobody
-// heard of is found by asking again.
+// Idempotency-Key: a request sent again under its key gets the first one's response instead of a second effect. With a key
+// the handler runs in one transaction, which also stores the response, encrypted, for a day. So a response is stored exactly
+// when the request took effect, even if the process, the connection or the client dies in between.
+
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
-import { problemOfDatabaseError } from '../db/sql-state.ts'
+import type { Encryption } from '../crypto.ts'
+import { problemOfDatabaseError } from '../db/errors.ts'
 import type { Executor } from '../db/tables.ts'
 import { transaction } from '../db/transaction.ts'
 import { AppError, conflict } from '../errors.ts'
-import type { Kernel } from '../kernel.ts'
-import type { Seal } from '../sealed.ts'
-import { deleteOldKeys, findKey, type KeptKey, keepAnswer, lockKey } from './idempotency-keys.ts'
+import { problemOf, refusalOf } from './problems.ts'
 import {
-  type Answer,
-  answerIn,
-  answerOf,
-  answerOfProblem,
+  deleteExpiredResponses,
   encrypted,
+  findResponse,
   HEADER,
   isSameRequest,
-  type Keyed,
-  keyedOf,
+  type KeyedRequest,
+  keyedRequestOf,
+  lockKey,
+  type Response,
   resetReply,
-  sendAnswer,
-} from './kept-answer.ts'
-import { problemOf, refusalOf } from './problems.ts'
+  responseIn,
+  responseOf,
+  responseOfProblem,
+  type StoredResponse,
+  sendResponse,
+  storeResponse,
+} from './stored-response.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the route honours the Idempotency-Key header: set here for every POST that writes and does not say no. */
+    /** Whether the route honours the Idempotency-Key header: set for every POST that writes, unless it says false. */
     idempotent?: boolean
   }
   interface FastifyRequest {
-    /** The transaction of a request that has a key, while its handler runs. */
+    /** The transaction of a request with a key, while its handler runs. */
     transaction: Executor | undefined
   }
 }
 
 export interface Idempotency {
   db: Executor
-  seal: Seal
-  /** How long a request waits for the answer of the first one. */
+  encryption: Encryption
+  /** How long a request waits for the response of the first one. */
   waitMs?: number
 }
 
@@ -49,21 +52,21 @@ const WAIT_MS = 10_000
 const FIRST_POLL_MS = 10
 const LONGEST_POLL_MS = 250
 
-/** Every POST that writes honours the header. Its handler takes what it writes through from `inRequest`. */
+/** Every POST that writes honours the header. Its handler must write through `inRequest`. */
 export function installIdempotency(app: FastifyInstance, parts: Idempotency): void {
   app.decorateRequest('transaction', undefined)
   app.addHook('onRoute', route => {
     const { method, config } = route
-    // Keys belong to callers: strangers have none.
+    // Keys belong to callers: a public route has none.
     if (method !== 'POST' || !config || config.storesNothing || config.guard === 'public') return
     if (config.idempotent === false) return
     route.config = { ...config, idempotent: true }
     describe(route)
     const { handler } = route
     route.handler = function (request, reply) {
-      const keyed = keyedOf(request)
+      const keyed = keyedRequestOf(request)
       if (keyed === undefined) return handler.call(this, request, reply)
-      return answerOnce({
+      return respondOnce({
         ...parts,
         request,
         reply,
@@ -74,17 +77,17 @@ export function installIdempotency(app: FastifyInstance, parts: Idempotency): vo
   })
 }
 
-/** What a handler works through: under a key, its database is the key's transaction. */
+/** The handler's dependencies: with a key, `db` is the key's transaction. */
 export const inRequest = <Deps extends { db: Executor }>(deps: Deps, request: FastifyRequest): Deps =>
   request.transaction ? { ...deps, db: request.transaction } : deps
 
-/** A piece of the housekeeping: forgets the keys that are past their day. */
-export const forgetIdempotencyKeys = ({ db }: Pick<Kernel, 'db'>) => ({
+/** A housekeeping task. */
+export const deleteIdempotencyKeys = ({ db }: { db: Executor }) => ({
   what: 'idempotency keys older than 24 hours',
-  run: () => deleteOldKeys(db),
+  run: () => deleteExpiredResponses(db),
 })
 
-/** In the API's description. It checks nothing: Node gives the names of headers in lower case. */
+/** For the API description only. It validates nothing: Node gives header names in lower case. */
 function describe({ schema }: RouteOptions): void {
   if (!schema) return
   const description =
@@ -99,40 +102,43 @@ function describe({ schema }: RouteOptions): void {
 interface Attempt extends Idempotency {
   request: FastifyRequest
   reply: FastifyReply
-  keyed: Keyed
+  keyed: KeyedRequest
   /** The route's handler. */
   work: () => Promise<unknown>
 }
 
-type Outcome = { made: Answer } | { kept: KeptKey } | 'busy'
+type Outcome = { made: Response } | { stored: StoredResponse } | 'busy'
 
-/** Sends the first answer, made now or before. Whoever waits for it holds no connection meanwhile. */
-async function answerOnce(attempt: Attempt): Promise<FastifyReply> {
-  const { reply, keyed, seal, waitMs = WAIT_MS } = attempt
+/** Sends the first request's response, made now or stored before. Waiting for it holds no connection. */
+async function respondOnce(attempt: Attempt): Promise<FastifyReply> {
+  const { reply, keyed, encryption, waitMs = WAIT_MS } = attempt
   const until = performance.now() + waitMs
-  let looked = false
-  let waits = false
+  let retried = false
+  let waiting = false
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 1.5, LONGEST_POLL_MS)) {
     let outcome: Outcome
     try {
-      // Who waits looks first: a look needs no lock, in which those who wait would hinder each other.
-      const kept = waits ? await findKey(attempt.db, keyed) : undefined
-      outcome = kept ? { kept } : await tryOnce(attempt)
+      // Those who wait read first: reading needs no lock, for which they would compete.
+      const stored = waiting ? await findResponse(attempt.db, keyed) : undefined
+      outcome = stored ? { stored } : await tryOnce(attempt)
     } catch (error) {
       resetReply(reply)
-      // A connection that broke does not say what was committed over it. The key does: one more attempt finds its answer.
-      if (isConnectionLost(error) && !looked) {
-        looked = true
+      // After a broken connection nobody knows what was committed. One more attempt finds the response if it was.
+      if (isConnectionLost(error) && !retried) {
+        retried = true
         continue
       }
-      if (await isAnswer(attempt, error as Error)) throw error
+      if (await isFinal(attempt, error as Error)) throw error
       outcome = 'busy'
     }
     if (outcome !== 'busy') {
-      if ('made' in outcome) return sendAnswer(reply, outcome.made)
-      if (!isSameRequest(seal, keyed, outcome.kept)) throw keyReused()
-      if (outcome.kept.status !== null)
-        return sendAnswer(reply.header('idempotency-replayed', 'true'), answerIn(seal, keyed, outcome.kept))
+      if ('made' in outcome) return sendResponse(reply, outcome.made)
+      if (!isSameRequest(encryption, keyed, outcome.stored)) throw keyReused()
+      if (outcome.stored.status !== null)
+        return sendResponse(
+          reply.header('idempotency-replayed', 'true'),
+          responseIn(encryption, keyed, outcome.stored),
+        )
     }
     if (performance.now() >= until) {
       reply.header('retry-after', '1')
@@ -141,24 +147,24 @@ async function answerOnce(attempt: Attempt): Promise<FastifyReply> {
         `The first request under this ${HEADER} is still being worked on. Ask again shortly.`,
       )
     }
-    waits = true
+    waiting = true
     await pause(pollMs)
   }
 }
 
-/** Everything that the request does, and its answer, are committed together, by whoever holds the key's lock. */
-async function tryOnce({ db, request, reply, keyed, seal, work }: Attempt): Promise<Outcome> {
+/** Under the key's lock, commits the request's effect and its response together. */
+async function tryOnce({ db, request, reply, keyed, encryption, work }: Attempt): Promise<Outcome> {
   let taken = false
   const outcome = transaction(db, async (tx): Promise<Outcome> => {
     if (!(await lockKey(tx, keyed))) return 'busy'
-    const kept = await findKey(tx, keyed)
-    if (kept) return { kept }
+    const stored = await findResponse(tx, keyed)
+    if (stored) return { stored }
     request.transaction = tx
     const payload = await work()
-    if (reply.sent) throw new Error('a handler must return its answer: it is sent after the commit')
-    const made = answerOf(reply, payload)
-    taken = !(await keepAnswer(tx, keyed, encrypted(seal, keyed, made)))
-    // Undoes what was done. Only a node of an older release, which takes no lock, can have been faster.
+    if (reply.sent) throw new Error('a handler must return its response: it is sent after the commit')
+    const made = responseOf(reply, payload)
+    taken = !(await storeResponse(tx, keyed, encrypted(encryption, keyed, made)))
+    // Rolls back. Only a node of an older release, which takes no lock, can have been faster.
     if (taken) throw new Error('the key is taken')
     return { made }
   })
@@ -173,15 +179,15 @@ async function tryOnce({ db, request, reply, keyed, seal, work }: Attempt): Prom
 }
 
 /**
- * Whether a failure is to be told. A refusal is an answer and is kept, unless another request under the key has been
- * answered meanwhile; a fault may be tried again under the same key, and so may a race that was lost in the database.
+ * Whether to send a failure to the client. A refusal is stored, unless another request under the key was answered
+ * meanwhile. A fault is not stored, nor is a race lost in the database: both may be tried again under the same key.
  */
-async function isAnswer({ db, request, keyed, seal }: Attempt, error: Error): Promise<boolean> {
+async function isFinal({ db, request, keyed, encryption }: Attempt, error: Error): Promise<boolean> {
   const refusal = refusalOf(error, request)
   if (!refusal || refusal.kind === 'unavailable' || refusal.code === 'conflict') return true
-  const answer = answerOfProblem(problemOf(refusal, request.id))
+  const response = responseOfProblem(problemOf(refusal, request.id))
   try {
-    return await keepAnswer(db, keyed, encrypted(seal, keyed, answer))
+    return await storeResponse(db, keyed, encrypted(encryption, keyed, response))
   } catch (failure) {
     request.log.error({ err: failure }, 'the answer to an idempotent request could not be kept')
     return true

@@ -2,7 +2,7 @@
 // from a running service (`npm run examples`).
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { COMMON, type DeclaredProblems } from './declared-problems.ts'
+import { COMMON, type DeclaredProblems } from './problems.ts'
 
 /** Where a route's problems travel from the route to here; it is gone from the finished document. */
 export const PROBLEMS = 'x-problems'

@@ -3,10 +3,10 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { Type } from 'typebox'
-import { neededFor } from './access.ts'
-import { problemsOf } from './declared-problems.ts'
-import { jsonText } from './json-text.ts'
+import { neededFor } from './caller.ts'
+import { jsonText } from './json.ts'
 import { finishDocument, PROBLEMS } from './openapi-document.ts'
+import { problemsOf } from './problems.ts'
 
 const ProblemSchema = Type.Object(
   {

@@ -2,9 +2,9 @@
 // came of it. Never a header, a body or a query string, which may carry secrets; nor a path as it stands, for somebody will
 // have pasted one there.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { clientRequestId, maskedPath } from '../masking.ts'
+import { clientRequestId, maskedPath } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { addressOf } from './client-address.ts'
+import { addressOf } from './caller.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,20 +1,21 @@
-// Schemas to validators. Bodies are taken literally: no `12` for `"12"`, no null for an empty string, no extra field
-// dropped in silence. Query strings are text by nature, so there numbers and booleans are read from it.
+// Compiles schemas to validators and serializers. Bodies are taken literally: no coercion, no unknown field dropped in
+// silence. Query strings are text, so numbers and booleans are parsed from them.
+
+import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify'
 import type { TSchema } from 'typebox'
 import type { FieldError } from '../errors.ts'
-import { once } from './compiled-once.ts'
 
-/** How many complaints an answer names. */
+/** How many errors a response lists. */
 export const MOST_ERRORS = 20
-/** Up to so many values all complaints are collected; a larger body, or query, hears of the first alone. */
+/** Up to this many values all errors are collected; for larger input only the first. */
 const MOST_VALUES = 200
 
 const base: Options = { removeAdditional: false, useDefaults: true, strict: false, verbose: false }
 
-/** The first complaint ends it, and a list's bounds are looked at before its members. */
+/** Stops at the first error, and checks a list's bounds before its members. */
 const quick = (coerceTypes: Options['coerceTypes']) =>
   formats.default(new Ajv({ ...base, coerceTypes, allErrors: false }))
 const thorough = (coerceTypes: Options['coerceTypes']) =>
@@ -34,9 +35,8 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
 }
 
 /**
- * To collect every complaint about a body costs a thousand times what it costs to read it, when it is a long list of
- * wrong members. So the first complaint decides, and only where there is little to complain of are all collected. That
- * second validator is compiled when it is first needed: most never are.
+ * Collecting every error of a long list of wrong members costs a thousand times what parsing it does. So the first error
+ * decides, and all are collected for small input only. That second validator is compiled on first use: most never are.
  */
 function bounded(schema: TSchema, how: typeof literal): Validate {
   const first = how.quick.compile(schema)
@@ -70,7 +70,7 @@ function hasFewValues(data: unknown): boolean {
 export function fieldErrors(errors: FastifySchemaValidationError[], part: string): FieldError[] {
   const found = new Map<string, FieldError>()
   for (const error of errors as ErrorObject[]) {
-    // A union reports each branch's complaint and then itself; the branches say what is wrong.
+    // A union reports the errors of each branch and then itself; the branches say what is wrong.
     const field = { pointer: pointerOf(error, part), message: messageOf(error) }
     const key = `${field.pointer} ${field.message}`
     if (!found.has(key)) found.set(key, field)
@@ -95,4 +95,26 @@ function messageOf({ keyword, params, message }: ErrorObject): string {
   if (keyword === 'enum') return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`
   if (keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`
   return message ?? 'is not acceptable'
+}
+
+/** Equal schemas are compiled once for the process: compiling is most of what building the app costs. */
+function once<Compiled>(): (schema: unknown, compile: () => Compiled) => Compiled {
+  const compiled = new Map<string, Compiled>()
+  return (schema, compile) => {
+    const key = JSON.stringify(schema)
+    const known = compiled.get(key)
+    if (known) return known
+    const fresh = compile()
+    compiled.set(key, fresh)
+    return fresh
+  }
+}
+
+type Factory = ReturnType<typeof SerializerSelector>
+const serializers = once<ReturnType<ReturnType<Factory>>>()
+
+/** Fastify's own serializers; the schemas they may refer to are the same in every app. */
+export const buildSerializer: Factory = (externalSchemas, options) => {
+  const compile = SerializerSelector()(externalSchemas, options)
+  return route => serializers(route.schema, () => compile(route))
 }

@@ -1,6 +1,5 @@
-// Is this JWT good, and who is it? Signed with a secret that is shared with the issuer (HS…), or with a key of the issuer's
-// own (RS256, ES256, EdDSA); which of the two is decided by whose token it is, never by the token alone. Nothing here
-// issues tokens.
+// Verifies JWTs. They are signed with a secret shared with the issuer (HS…) or with a key of the issuer's own (RS256,
+// ES256, EdDSA); the configured issuer decides which, never the token alone. Nothing here issues tokens.
 import { createHash, type webcrypto } from 'node:crypto'
 import {
   decodeJwt,
@@ -11,18 +10,18 @@ import {
   jwtVerify,
   type ProtectedHeaderParameters,
 } from 'jose'
-import type { Clock } from '../clock.ts'
 import { unauthenticated } from '../errors.ts'
-import { withoutCredentials } from '../masking.ts'
+import { withoutCredentials } from '../log.ts'
+import type { Clock } from '../time.ts'
 import { type Identity, PLATFORM_ADMIN } from './caller.ts'
 
-/** Issuer of the tokens this service makes for others (finance). They are refused at its own door. */
+/** Issuer of the tokens this service makes for others (finance); it refuses them itself. */
 export const OWN_ISSUER = 'cloudops'
 
 export interface TokenRules {
-  /** None: no token that is signed with one is good. */
+  /** When empty, no token signed with a secret is valid. */
   secrets: readonly string[]
-  /** With `issuerKeys` the issuer that they belong to; otherwise that of the secrets. */
+  /** The issuer that `issuerKeys` belong to; without those, the one that shares the secrets. */
   issuer: string | undefined
   audience: string | undefined
   issuerKeys: IssuerKeys | undefined
@@ -31,11 +30,11 @@ export interface TokenRules {
   clock: Clock
 }
 
-/** The public keys of an issuer that signs with its own. */
+/** The public keys of an issuer (JWKS). */
 export interface IssuerKeys {
-  /** Which set of keys holds now; undefined: that must be asked for first. */
+  /** The number of the current key set; undefined before it was fetched or when it is stale. */
   edition(): number | undefined
-  /** The key that a token names. Rejects when there is none, or when nobody can tell. */
+  /** The key that a token names. Rejects when there is none or the keys cannot be fetched. */
   keyFor(header: {
     alg: string
     kid: string | undefined
@@ -49,39 +48,39 @@ export interface VerifiedToken {
 }
 
 interface Verified extends VerifiedToken {
-  /** The issuer's keys it was verified with; undefined: a secret. */
+  /** The key set it was verified with; undefined: a secret. */
   edition: number | undefined
 }
 
 const ISSUER_ALGORITHMS = ['RS256', 'ES256', 'EdDSA']
-/** What an access token may say it is; others are made for other purposes, such as signing out. */
+/** The `typ` of access tokens; others have other purposes, such as signing out. */
 const ISSUER_TYPES = ['jwt', 'at+jwt']
-/** Headers that bring a key along, or say where to get one. */
+/** Headers that carry a key, or say where to get one. */
 const OWN_KEY_HEADERS = ['jwk', 'jku', 'x5u', 'x5c']
 const HASHES: Record<string, string> = { HS256: 'SHA-256', HS384: 'SHA-384', HS512: 'SHA-512' }
 const LEEWAY_SECONDS = 5
-/** The end of the year 9999: an issuer may mean `never` by a number that is no date. */
+/** The end of the year 9999: an issuer may use a number beyond any date for `never`. */
 const LAST_SECOND = 253_402_300_799
 const LONGEST_TOKEN = 8_192
-const REMEMBERED_TOKENS = 10_000
+const CACHED_TOKENS = 10_000
 
 /**
- * A verifier that remembers good tokens by their exact text. Their expiry is checked again at every use, and they are
- * verified again when the issuer's keys have changed.
+ * A verifier that caches valid tokens by their exact text. Their expiry is checked at every use, and they are verified
+ * again when the issuer's keys have changed.
  */
 export function tokenVerifier(rules: TokenRules): (token: string) => Promise<VerifiedToken> {
-  const remembered = new Map<string, Verified>()
+  const cached = new Map<string, Verified>()
   const keys = keyring(rules.secrets)
   return async token => {
-    const known = remembered.get(token)
+    const known = cached.get(token)
     if (known && known.expiresAt + LEEWAY_SECONDS <= rules.clock.now().getTime() / 1000) {
-      remembered.delete(token)
+      cached.delete(token)
       throw unauthenticated('The token has expired.')
     }
     if (known && (known.edition === undefined || known.edition === rules.issuerKeys?.edition())) return known
     const verified = await verify(token, rules, keys)
-    if (remembered.size >= REMEMBERED_TOKENS) remembered.delete(remembered.keys().next().value!)
-    remembered.set(token, verified)
+    if (cached.size >= CACHED_TOKENS) cached.delete(cached.keys().next().value!)
+    cached.set(token, verified)
     return verified
   }
 }
@@ -143,7 +142,7 @@ async function withSecret(
 ): Promise<JWTPayload> {
   if (rules.secrets.length === 0 || !Object.hasOwn(HASHES, alg))
     throw unauthenticated(`The token is not signed with ${algorithmsOf(rules)}.`)
-  // The issuer that is named in the configuration is the one with keys of its own; a secret's is any other.
+  // With issuer keys, the configured issuer is theirs, and a secret may be of any other.
   const { issuerKeys, issuer } = rules
   const options = { ...optionsOf(rules, alg), issuer: issuerKeys ? undefined : issuer }
   for (const key of await keys(alg)) {
@@ -165,7 +164,7 @@ async function withIssuerKey(
   rules: TokenRules,
   issuerKeys: IssuerKeys,
 ): Promise<Payload> {
-  // Before the keys are asked for: another issuer's token is no reason to.
+  // Checked first: another issuer's token is no reason to fetch the keys.
   if (decodeJwt(token).iss !== rules.issuer) throw badClaim('iss')
   if (!ISSUER_TYPES.includes(typ.toLowerCase().replace(/^application\//, '')))
     throw unauthenticated('The token’s `typ` is neither JWT nor at+jwt: it is not meant for requests.')
@@ -190,7 +189,7 @@ const algorithmsOf = ({ secrets, issuerKeys }: TokenRules): string => {
 const badClaim = (claim: string) =>
   unauthenticated(`The token’s \`${claim}\` claim is missing or not acceptable.`)
 
-/** Words of our own for each refusal: the library's could one day repeat what was in the token. */
+/** Our own texts: the library's could one day repeat what was in the token. */
 function refusal(error: unknown): Error {
   if (error instanceof errors.JWTExpired) return unauthenticated('The token has expired.')
   if (error instanceof errors.JWTClaimValidationFailed) return badClaim(error.claim)
@@ -225,17 +224,17 @@ function callerFrom(token: string, payload: JWTPayload, rules: TokenRules): Iden
   }
 }
 
-/** Of two tokens of a second neither is the newer one. What lies before 1970 is no time of issue. */
+/** To the second, as `iat` is; before 1970 it is no time of issue. */
 const issuedAt = (iat: number): string | undefined =>
   iat >= 0 ? new Date(Math.floor(iat) * 1000).toISOString() : undefined
 
-/** The issuer's own name for the token, where it has one that can be written down. */
+/** The token's `jti`, unless it is unprintable or looks like a credential itself. */
 const idOf = (token: string, jti: unknown): string =>
   typeof jti === 'string' && /^[\x21-\x7e]{1,128}$/.test(jti) && withoutCredentials(jti) === jti
     ? jti
     : fingerprint(token)
 
-/** Tells tokens apart in the log, and says nothing else of them. */
+/** Tells tokens apart in the log and reveals nothing else. */
 export const fingerprint = (token: string): string =>
   `sha256:${createHash('sha256').update(token).digest('hex').slice(0, 16)}`
 

@@ -1,18 +1,19 @@
 // The queue, on the service's own database: send inside the caller's transaction, work, stop.
 import { isDeepStrictEqual } from 'node:util'
-import { fromKysely, PgBoss } from 'pg-boss'
+import { fromKysely, PgBoss, type WipData } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { Static, TSchema } from 'typebox'
+import { UNLIMITED } from '../db/connection.ts'
 import type { Engine } from '../db/engine.ts'
-import { UNLIMITED } from '../db/statement-limit.ts'
+import { sqlState } from '../db/errors.ts'
 import type { Executor } from '../db/tables.ts'
-import { within } from '../deadline.ts'
 import type { Metrics } from '../metrics.ts'
-import type { JobHandler, JobType } from './job.ts'
-import { rememberNextRun } from './next-run.ts'
+import { within } from '../time.ts'
 import {
   DEAD_LETTERS,
   deadLetterOptions,
+  type JobHandler,
+  type JobType,
   QUEUE_NAMES,
   QUEUES,
   type QueueName,
@@ -21,9 +22,7 @@ import {
   queueOf,
   queueOptions,
 } from './queues.ts'
-import { type Envelope, settle } from './settle-job.ts'
-import { startBoss } from './start-boss.ts'
-import { unreachedQueue } from './unreached-queue.ts'
+import { type Envelope, runJob } from './run-job.ts'
 
 export interface SendOptions {
   /** Of jobs of one type with one key, at most one is queued or running. */
@@ -180,8 +179,8 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       const [db, singletonKey] = [fromKysely(tx), `${type.name}:${key}`]
       const [job] = await boss.findJobs(queueOf(type), { db, key: singletonKey, queued: true })
       if (!job) return false
-      const order = { startAfter: 0, ...(priority !== undefined && { priority }) }
-      const { updated } = await boss.update(queueOf(type), undefined, { db, singletonKey, ...order })
+      const changes = { startAfter: 0, ...(priority !== undefined && { priority }) }
+      const { updated } = await boss.update(queueOf(type), undefined, { db, singletonKey, ...changes })
       return updated > 0 && (job.state === 'retry' || job.startAfter > job.createdOn)
     },
 
@@ -267,7 +266,70 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
     const goOn = () => boss.notifyWorker(workerId)
     let workerId = ''
     workerId = await boss.work<Envelope>(name, { ...options, perJobResults: true }, jobs =>
-      Promise.all(jobs.map(job => settle(parts, { queue, name, job, handlers }))).finally(goOn),
+      Promise.all(jobs.map(job => runJob(parts, { queue, name, job, handlers }))).finally(goOn),
     )
   }
 }
+
+/** pg-boss waits for its lock for 30 seconds. */
+const LOCK_NOT_AVAILABLE = '55P03'
+
+/** Its lock does not keep two nodes from making the schema: what a session knows of schemas is not looked up again after the wait. */
+const UNIQUE_VIOLATION = '23505'
+const MOST_CLASHES = 3
+
+/** Another node may be making or migrating the queue's tables at this moment. */
+async function startBoss(boss: PgBoss, log: Logger): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await boss.start()
+      return
+    } catch (error) {
+      const state = sqlState(error)
+      const clash = state === UNIQUE_VIOLATION && attempt <= MOST_CLASHES
+      if (state !== LOCK_NOT_AVAILABLE && !clash) throw error
+      log.info({ err: error }, 'another process migrates the queue: waiting for it')
+    }
+  }
+}
+
+/**
+ * When a cron expression fires next: working it out takes longer than reading the task from the database, so it is kept
+ * until it has passed. `cron` must come from the code's own table of tasks, for no expression is ever forgotten.
+ */
+function rememberNextRun(
+  preview: (cron: string, from: Date) => Date | undefined,
+): (cron: string) => string | null {
+  const remembered = new Map<string, { from: number; until: number; next: string }>()
+  return cron => {
+    const now = Date.now()
+    const known = remembered.get(cron)
+    // A clock that was set back asks again.
+    if (known && known.from <= now && now < known.until) return known.next
+    const found = preview(cron, new Date(now))
+    if (!found) return null
+    const next = found.toISOString()
+    remembered.set(cron, { from: now, until: found.getTime(), next })
+    return next
+  }
+}
+
+/** What a worker last did, and when. */
+export type WorkerLife = Pick<
+  WipData,
+  'name' | 'count' | 'createdOn' | 'lastFetchedOn' | 'lastJobStartedOn' | 'lastJobEndedOn' | 'lastErrorOn'
+>
+
+/** A queue none of whose free workers has fetched since then; undefined when there is none. */
+export function unreachedQueue(workers: WorkerLife[], since: number): string | undefined {
+  const free = workers.filter(worker => !isBusy(worker))
+  const reached = new Set(free.filter(worker => lastReached(worker) >= since).map(({ name }) => name))
+  return free.find(({ name }) => !reached.has(name))?.name
+}
+
+/** A worker that has a job in hand does not fetch. One whose job could not be settled has none any more. */
+const isBusy = ({ count, lastJobStartedOn, lastErrorOn }: WorkerLife): boolean =>
+  count > 0 && (lastErrorOn ?? 0) < (lastJobStartedOn ?? 0)
+
+const lastReached = ({ createdOn, lastFetchedOn, lastJobEndedOn }: WorkerLife): number =>
+  Math.max(createdOn, lastFetchedOn ?? 0, lastJobEndedOn ?? 0)

@@ -1,8 +1,9 @@
-// The six queues of the specification, and the one where jobs that failed for good wait for an operator.
-// All are `exclusive`: of jobs with one key, at most one is queued or running, enforced by a unique index, so that
+// The six queues of the specification, the one where jobs that failed for good wait for an operator, and what features
+// declare for them: jobs and scheduled tasks. All queues are `exclusive`: of jobs with one key, at most one is queued or running, enforced by a unique index, so that
 // two nodes, a cron tick and an operator together still make one run.
 import type { Queue } from 'pg-boss'
-import type { JobType } from './job.ts'
+import type { Logger } from 'pino'
+import type { Static, TSchema } from 'typebox'
 
 export interface QueueSettings {
   /** Workers of this queue in one process: each takes a job at a time, or a batch. */
@@ -56,4 +57,51 @@ export function queueOptions(name: QueueName): QueueOptions {
     deadLetter: DEAD_LETTERS,
     notify: true,
   }
+}
+
+/** A job is a doorbell: a name, a checked payload, and a use case that a route or a test can call as well. */
+export interface JobType<P extends TSchema = TSchema> {
+  name: string
+  queue: QueueName
+  payload: P
+  /**
+   * Its jobs lie in a pg-boss queue of their own beside the queue's others. For a type that is new: workers of the version
+   * before this one take whatever lies in the six queues, and would fail what they do not know.
+   */
+  ownQueue?: boolean
+  /** How often a job of this type is tried again, where its queue's own number does not suit it. */
+  retryLimit?: number
+  /** How long a job of this type may run, where the queue's own bound does not suit it. */
+  longestSeconds?: number
+}
+
+export interface JobRun {
+  id: string
+  /** 1 for the first run, 2 for the first retry. */
+  attempt: number
+  /** Aborted when the job has run too long, its claim is lost, or the process stops. */
+  signal: AbortSignal
+  log: Logger
+}
+
+export interface JobHandler {
+  type: JobType
+  run: (payload: unknown, run: JobRun) => Promise<void>
+}
+
+export const handle = <P extends TSchema>(
+  type: JobType<P>,
+  run: (payload: Static<P>, run: JobRun) => Promise<void>,
+): JobHandler => ({ type, run: (payload, jobRun) => run(payload as Static<P>, jobRun) })
+
+/** What a feature declares, and features/scheduled-tasks runs, records, pauses and shows. */
+export interface Task {
+  name: string
+  description: string
+  queue: QueueName
+  /** Of a task that the version before this one does not have; see JobType. */
+  ownQueue?: boolean
+  /** Five fields, UTC. */
+  cron: string
+  run(run: JobRun): Promise<void>
 }

@@ -1,12 +1,12 @@
 // Step: the droplet moves into the tenant's project. Sent again as often as it takes: assigning twice is assigning once.
 // Nothing to undo: a droplet that is destroyed leaves its project.
+import type { Deps } from '../../../deps.ts'
 import { urnOf } from '../../../integrations/digitalocean/index.ts'
-import type { InventoryKernel } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
 
 const ASSIGNED = new Set(['ok', 'assigned', 'already_assigned'])
 
-export const assignToProject = ({ providers }: Pick<InventoryKernel, 'providers'>): Step => ({
+export const assignToProject = ({ providers }: Pick<Deps, 'providers'>): Step => ({
   name: 'assign_to_project',
   timeoutMs: 5 * 60_000,
 

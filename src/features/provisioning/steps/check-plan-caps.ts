@@ -1,7 +1,7 @@
 // Step: is there a place left in the deployment's plan? Two runs at once cannot both take the last one: the deployment is
 // held while places are counted, and the one that is taken is in the database before the next run counts.
-import { holdDeployment } from '../../deployments/index.ts'
-import type { InventoryKernel } from '../../inventory/index.ts'
+import type { Deps } from '../../../deps.ts'
+import { lockDeploymentAlone } from '../../deployments/index.ts'
 import type { Step } from '../../sagas/index.ts'
 import { findEntitlement } from '../../subscriptions/index.ts'
 import { limitOf, refusal } from '../plan-cap.ts'
@@ -9,13 +9,13 @@ import { refusedState } from '../provisionable.ts'
 import { countTaken, release, reserve } from '../repository.ts'
 import type { ProvisionInputs } from '../schemas.ts'
 
-export const checkPlanCaps = ({ clock }: Pick<InventoryKernel, 'clock'>): Step => ({
+export const checkPlanCaps = ({ clock }: Pick<Deps, 'clock'>): Step => ({
   name: 'check_plan_caps',
 
   execute({ sagaId, inputs, transaction }) {
     const { deployment_id } = inputs as unknown as ProvisionInputs
     return transaction(async tx => {
-      const deployment = await holdDeployment(tx, deployment_id)
+      const deployment = await lockDeploymentAlone(tx, deployment_id)
       if (!deployment) return { ok: false, reason: 'the deployment is gone' }
       // It may have moved since the run was asked for.
       const refused = refusedState(deployment.state)

@@ -1,15 +1,16 @@
 // Step: the droplet, tagged with its deployment and this saga, and sent to the provider at most once. Undone by destroying
 // whatever carries the saga's tag, unless it is known to be another tenant's, and looking until nothing does; the inventory
 // learns of it at once, so that what is gone takes no place in the plan.
+import type { Deps } from '../../../deps.ts'
 import { idText, isGpuSize, ProviderError } from '../../../integrations/digitalocean/index.ts'
-import { beginLook, deploymentTag, type InventoryKernel, sendRefresh } from '../../inventory/index.ts'
+import { beginLook, deploymentTag, sendRefresh } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
 import { dropletsOfOthers } from '../leak-repository.ts'
 import { recordDestroyed } from '../record-destroyed.ts'
 import type { ProvisionInputs } from '../schemas.ts'
 import { sagaTag } from '../tags.ts'
 
-export const createDroplet = (kernel: InventoryKernel): Step => ({
+export const createDroplet = (deps: Deps): Step => ({
   name: 'create_droplet',
   timeoutMs: 10 * 60_000,
 
@@ -18,14 +19,14 @@ export const createDroplet = (kernel: InventoryKernel): Step => ({
     const tag = sagaTag(sagaId)
     const tags = [deploymentTag(deployment_id), tag]
     try {
-      const made = await kernel.providers
+      const made = await deps.providers
         .for('provisioning')
         .createDropletOnce({ name, region, size, image, tags }, tag, {
           signal,
         })
       const ids = { droplet_id: made.dropletId, action_id: made.actionId }
       // Shown while it boots; the run does not depend on it.
-      await sendRefresh(kernel, 'droplet', made.dropletId).catch(err =>
+      await sendRefresh(deps, 'droplet', made.dropletId).catch(err =>
         log.warn({ err }, 'the droplet will not be refreshed'),
       )
       return { ok: true, context: ids, output: ids }
@@ -37,7 +38,7 @@ export const createDroplet = (kernel: InventoryKernel): Step => ({
 
   async compensate({ sagaId, inputs, context, signal, log, transaction }) {
     const { size } = inputs as unknown as ProvisionInputs
-    const provider = kernel.providers.for('provisioning')
+    const provider = deps.providers.for('provisioning')
     const tag = sagaTag(sagaId)
     const known = typeof context.droplet_id === 'string' ? [context.droplet_id] : []
     const spared = new Set<string>()
@@ -49,7 +50,7 @@ export const createDroplet = (kernel: InventoryKernel): Step => ({
       }
       return others
     }
-    const look = await transaction(tx => beginLook(tx, kernel.clock))
+    const look = await transaction(tx => beginLook(tx, deps.clock))
     const droplets = await provider.destroyDroplets(
       { tag, dropletIds: known, spare, gpus: isGpuSize(size), unsure: known.length === 0 },
       { signal },
@@ -59,7 +60,7 @@ export const createDroplet = (kernel: InventoryKernel): Step => ({
     for (const id of known)
       if (!destroyed.has(id) && (await provider.get('droplet', id, { signal }))) spared.add(id)
     await transaction(tx =>
-      recordDestroyed(tx, kernel, sagaId, { providerIds: known, tag, spared, seen: { droplets, look } }),
+      recordDestroyed(tx, deps, sagaId, { providerIds: known, tag, spared, seen: { droplets, look } }),
     )
     return { ok: true }
   },

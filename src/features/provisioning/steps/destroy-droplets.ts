@@ -1,10 +1,11 @@
 // Step: every droplet that was verified to be the deployment's is destroyed, and looked for until none is shown. One that
 // is gone already is as good. One that has got the tag since is left alone.
-import { deploymentTag, type InventoryKernel } from '../../inventory/index.ts'
+import type { Deps } from '../../../deps.ts'
+import { deploymentTag } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
 import type { DeprovisionInputs } from '../schemas.ts'
 
-export const destroyDroplets = ({ providers }: Pick<InventoryKernel, 'providers'>): Step => ({
+export const destroyDroplets = ({ providers }: Pick<Deps, 'providers'>): Step => ({
   name: 'destroy_droplets',
   timeoutMs: 30 * 60_000,
 

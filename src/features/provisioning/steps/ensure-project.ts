@@ -1,13 +1,14 @@
 // Step: the project that holds the tenant's resources, from the mirror, from the provider, or made there. Two runs at once
 // end with one: the provider takes a name once, and whoever is refused finds the other's. It is not undone: an empty
 // project costs nothing and is found by the next run, and deleting it would race with that run.
+import type { Deps } from '../../../deps.ts'
 import { type Provider, ProviderError, type RawItem } from '../../../integrations/digitalocean/index.ts'
-import { findTenantProject, type InventoryKernel, recordTenantProject } from '../../inventory/index.ts'
+import { findTenantProject, recordTenantProject } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
 import { sagaActor } from '../tags.ts'
 import { tenantProjectName } from '../tenant-project-name.ts'
 
-export const ensureProject = (kernel: InventoryKernel): Step => ({
+export const ensureProject = (deps: Deps): Step => ({
   name: 'ensure_project',
   timeoutMs: 5 * 60_000,
 
@@ -16,9 +17,9 @@ export const ensureProject = (kernel: InventoryKernel): Step => ({
     const known = await transaction(tx => findTenantProject(tx, tenantId))
     if (known) return done(known, 'known')
     const name = tenantProjectName(tenantId)
-    const standing = await findNamed(kernel.providers.for('provisioning'), name, signal)
-    const raw = standing ?? (await makeNamed(kernel.providers.for('provisioning'), name, tenantId, signal))
-    const project = await transaction(tx => recordTenantProject(tx, kernel, raw, tenantId, sagaActor(sagaId)))
+    const standing = await findNamed(deps.providers.for('provisioning'), name, signal)
+    const raw = standing ?? (await makeNamed(deps.providers.for('provisioning'), name, tenantId, signal))
+    const project = await transaction(tx => recordTenantProject(tx, deps, raw, tenantId, sagaActor(sagaId)))
     if (!project)
       return { ok: false, reason: `the provider’s project “${name}” has been given to someone else` }
     return done(project, standing ? 'found' : 'made')

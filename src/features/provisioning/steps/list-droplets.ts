@@ -3,27 +3,28 @@
 //
 // Destroying cannot be undone. What can be is a record that no longer tells the truth: if the run does not get to its end,
 // the droplets that are gone by then are recorded as gone.
+import type { Deps } from '../../../deps.ts'
 import { idText, type Provider } from '../../../integrations/digitalocean/index.ts'
-import { deploymentTag, type InventoryKernel, livingOfDeployment } from '../../inventory/index.ts'
+import { deploymentTag, livingOfDeployment } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
 import { recordDestroyed } from '../record-destroyed.ts'
 import type { DeprovisionInputs } from '../schemas.ts'
 
-export const listDroplets = (kernel: InventoryKernel): Step => ({
+export const listDroplets = (deps: Deps): Step => ({
   name: 'list_droplets',
   timeoutMs: 10 * 60_000,
 
   async execute({ inputs, signal, transaction }) {
     const { deployment_id } = inputs as unknown as DeprovisionInputs
     const tag = deploymentTag(deployment_id)
-    const tagged = await kernel.providers.for('provisioning').findDropletsByTag(tag, { signal })
+    const tagged = await deps.providers.for('provisioning').findDropletsByTag(tag, { signal })
     const carriers = new Set(tagged.flatMap(({ id }) => idText(id) ?? []))
     const [tied, untied]: [string[], string[]] = [[], []]
     const living = await transaction(tx => livingOfDeployment(tx, 'droplet', deployment_id))
     for (const { provider_id } of living) {
       const lost =
         !carriers.has(provider_id) &&
-        (await isUntied(kernel.providers.for('provisioning'), provider_id, tag, signal))
+        (await isUntied(deps.providers.for('provisioning'), provider_id, tag, signal))
       ;(lost ? untied : tied).push(provider_id)
     }
     const droplets = { droplet_ids: tied }
@@ -34,8 +35,8 @@ export const listDroplets = (kernel: InventoryKernel): Step => ({
     const ids = Array.isArray(context.droplet_ids) ? context.droplet_ids.map(String) : []
     const gone: string[] = []
     for (const id of ids)
-      if (!(await kernel.providers.for('provisioning').get('droplet', id, { signal }))) gone.push(id)
-    await transaction(tx => recordDestroyed(tx, kernel, sagaId, { providerIds: gone }))
+      if (!(await deps.providers.for('provisioning').get('droplet', id, { signal }))) gone.push(id)
+    await transaction(tx => recordDestroyed(tx, deps, sagaId, { providerIds: gone }))
     return { ok: true }
   },
 })

@@ -1,17 +1,18 @@
 // Step: the droplet enters the inventory, tied to its deployment, project and tenant, with what is desired of it, and the
 // place that was kept for it in the plan becomes its own: one transaction. Undone by dropping the desired state; the row
 // itself is deleted once the droplet is (create_droplet), for until then a sweep would only bring it back.
+import type { Deps } from '../../../deps.ts'
 import { mapItem } from '../../../integrations/digitalocean/index.ts'
-import { holdDeployment } from '../../deployments/index.ts'
+import { lockDeploymentAlone } from '../../deployments/index.ts'
 import { dropDesiredState, writeDesiredState } from '../../drift/index.ts'
-import { beginLook, deploymentTag, type InventoryKernel, recordMadeResource } from '../../inventory/index.ts'
+import { beginLook, deploymentTag, recordMadeResource } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
 import { desiredSpec } from '../desired-spec.ts'
 import { ownedBy, release } from '../repository.ts'
 import type { ProvisionInputs } from '../schemas.ts'
 import { sagaActor, sagaTag } from '../tags.ts'
 
-export const recordInventory = ({ providers, clock }: InventoryKernel): Step => ({
+export const recordInventory = ({ providers, clock }: Deps): Step => ({
   name: 'record_inventory',
   timeoutMs: 5 * 60_000,
 
@@ -25,7 +26,7 @@ export const recordInventory = ({ providers, clock }: InventoryKernel): Step => 
     const tags = [deploymentTag(order.deployment_id), sagaTag(sagaId)]
     const resourceId = await transaction(async tx => {
       // Whoever starts a run with the same name holds it too, and must see either this run or its droplet.
-      await holdDeployment(tx, order.deployment_id)
+      await lockDeploymentAlone(tx, order.deployment_id)
       const id = await recordMadeResource(tx, { kind: 'droplet', ...look, actor: sagaActor(sagaId) }, item, {
         projectId: String(context.project_id),
         deploymentId: order.deployment_id,

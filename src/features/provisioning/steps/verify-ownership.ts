@@ -1,6 +1,7 @@
 // Step: nothing is destroyed that is not the deployment's. Tags are anybody's to write, and our mirror may be an hour old, so
 // the provider is asked right before the first destroy: what carries the deployment's tag, and what the tenant's projects
 // hold. One droplet that is not both stops the run while nothing has been touched.
+import type { Deps } from '../../../deps.ts'
 import {
   idText,
   type Provider,
@@ -8,17 +9,12 @@ import {
   type RawItem,
   resourceOfUrn,
 } from '../../../integrations/digitalocean/index.ts'
-import { holdDeployment } from '../../deployments/index.ts'
-import {
-  deploymentOfTags,
-  deploymentTag,
-  type InventoryKernel,
-  projectsOfTenant,
-} from '../../inventory/index.ts'
+import { lockDeploymentAlone } from '../../deployments/index.ts'
+import { deploymentOfTags, deploymentTag, projectsOfTenant } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
 import type { DeprovisionInputs } from '../schemas.ts'
 
-export const verifyOwnership = ({ providers }: Pick<InventoryKernel, 'providers'>): Step => ({
+export const verifyOwnership = ({ providers }: Pick<Deps, 'providers'>): Step => ({
   name: 'verify_ownership',
   timeoutMs: 10 * 60_000,
 
@@ -26,7 +22,7 @@ export const verifyOwnership = ({ providers }: Pick<InventoryKernel, 'providers'
     const { deployment_id } = inputs as unknown as DeprovisionInputs
     const provider = providers.for('provisioning')
     const projects = await transaction(async tx => {
-      const deployment = await holdDeployment(tx, deployment_id)
+      const deployment = await lockDeploymentAlone(tx, deployment_id)
       return deployment ? projectsOfTenant(tx, deployment.tenant_id) : []
     })
     const listed = (context.droplet_ids as unknown[]).map(String)

@@ -1,8 +1,8 @@
 // Step: the droplet boots. Nothing to undo: it only looks.
-import type { InventoryKernel } from '../../inventory/index.ts'
+import type { Deps } from '../../../deps.ts'
 import type { Step } from '../../sagas/index.ts'
 
-export const waitUntilActive = ({ providers }: Pick<InventoryKernel, 'providers'>): Step => ({
+export const waitUntilActive = ({ providers }: Pick<Deps, 'providers'>): Step => ({
   name: 'wait_until_active',
   timeoutMs: 25 * 60_000,
 

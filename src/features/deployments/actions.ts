@@ -1,0 +1,185 @@
+// Creating, changing and subscribing deployments.
+import { sql } from 'kysely'
+import type { Deps } from '../../deps.ts'
+import { violatedConstraint } from '../../kernel/db/errors.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
+import { conflict, forbidden, invalid, notFound } from '../../kernel/errors.ts'
+import { type Caller, mayOperate, scopeOf, seesAllTenants } from '../../kernel/http/caller.ts'
+import { newId } from '../../kernel/ids.ts'
+import { type AddonChoice, changePlanVersion, subscribe } from '../subscriptions/index.ts'
+import type { CloudDeploymentRow } from './deployment.ts'
+import { FIRST_STATE, isOver, OPERATE, subscriptionAfter } from './lifecycle.ts'
+import { DEPLOYMENTS, lockDeployment } from './store.ts'
+
+type Needed = Pick<Deps, 'db' | 'clock'>
+
+export interface NewDeployment {
+  slug: string
+  tenant_id?: string
+  display_name?: string
+  region?: string
+  llm_mode?: string
+  template_code?: string | null
+  template_version?: string | null
+}
+
+/** It starts in `active`; creating it records no event, for no state was left. */
+export async function createDeployment(
+  { db, clock }: Needed,
+  caller: Caller,
+  {
+    slug,
+    tenant_id,
+    display_name = slug,
+    region = 'nyc3',
+    llm_mode = 'standard',
+    ...template
+  }: NewDeployment,
+): Promise<CloudDeploymentRow> {
+  const now = clock.now().toISOString()
+  const row = {
+    id: newId(),
+    tenant_id: tenantFor(caller, tenant_id),
+    ...{ slug, display_name, region, llm_mode, ...template },
+    state: FIRST_STATE,
+    billing_action_suspended: false,
+    created_at: now,
+    updated_at: now,
+  }
+  try {
+    return (await DEPLOYMENTS.insert(db, [row]))[0]!
+  } catch (error) {
+    if (violatedConstraint(error) !== 'cloud_deployments_slug') throw error
+    throw conflict('slug_taken', `The tenant has a deployment with the slug ${slug} already.`)
+  }
+}
+
+function tenantFor(caller: Caller, named: string | undefined): string {
+  const tenant = named ?? caller.tenantId
+  if (tenant === null) {
+    throw invalid('The body is not acceptable.', [
+      { pointer: '/tenant_id', message: 'is required: the token names no tenant' },
+    ])
+  }
+  if (!seesAllTenants(caller) && tenant !== caller.tenantId)
+    throw forbidden('A deployment can be made for your own tenant only.')
+  return tenant
+}
+
+export interface DeploymentUpdate {
+  display_name?: string
+  template_code?: string | null
+  template_version?: string | null
+  billing_action_suspended?: boolean
+  billing_action_suspended_reason?: string | null
+}
+
+export async function updateDeployment(
+  { db, clock }: Needed,
+  caller: Caller,
+  id: string,
+  {
+    billing_action_suspended: suspended,
+    billing_action_suspended_reason: reason,
+    ...changes
+  }: DeploymentUpdate,
+): Promise<CloudDeploymentRow> {
+  if ((suspended !== undefined || reason !== undefined) && !mayOperate(caller, OPERATE)) {
+    throw forbidden(`billing_action_suspended is for operators with ${OPERATE}.`)
+  }
+  if (reason !== undefined && suspended !== true) {
+    throw invalid('The body is not acceptable.', [
+      { pointer: '/billing_action_suspended_reason', message: 'goes with billing_action_suspended: true' },
+    ])
+  }
+  const at = clock.now().toISOString()
+  const scope = scopeOf(caller)
+  const [row] = await DEPLOYMENTS.update(db, scope.allTenants ? { id } : { id, tenant_id: scope.tenantId }, {
+    ...changes,
+    updated_at: at,
+    ...(suspended === false && NOT_SUSPENDED),
+    ...(suspended === true && suspendedBy(caller.sub, at, reason)),
+  })
+  if (!row) throw notFound()
+  return row
+}
+
+const NOT_SUSPENDED = {
+  billing_action_suspended: false,
+  billing_action_suspended_by: null,
+  billing_action_suspended_at: null,
+  billing_action_suspended_reason: null,
+}
+
+/** Suspending again changes nothing but the reason, where one is given. */
+function suspendedBy(by: string, at: string, reason: string | null | undefined) {
+  const first = <T>(column: string, value: T) =>
+    sql<T>`case when billing_action_suspended then coalesce(${sql.ref(column)}, ${value}) else ${value} end`
+  return {
+    billing_action_suspended: true,
+    billing_action_suspended_by: first('billing_action_suspended_by', by),
+    billing_action_suspended_at: first('billing_action_suspended_at', at),
+    billing_action_suspended_reason:
+      reason === undefined
+        ? sql<string | null>`case when billing_action_suspended then billing_action_suspended_reason end`
+        : reason,
+  }
+}
+
+export interface SubscribeInput {
+  plan_code: string
+  addons?: AddonChoice[]
+  trial_ends_at?: string | null
+}
+
+/**
+ * The subscription as JSON text. The deployment is locked, so that it cannot be cancelled between the check and the
+ * write; so it is for a change of plan.
+ */
+export function subscribeDeployment(
+  { db, clock }: Needed,
+  caller: Caller,
+  id: string,
+  { plan_code, addons = [], trial_ends_at: trial = null }: SubscribeInput,
+): Promise<string> {
+  if (trial !== null && !mayOperate(caller, OPERATE))
+    throw forbidden(`trial_ends_at is for operators with ${OPERATE}.`)
+  return transaction(db, async tx => {
+    const deployment = await lockDeployment(tx, scopeOf(caller), id)
+    if (!deployment) throw notFound()
+    if (isOver(deployment.state))
+      throw invalid(`A deployment that is ${deployment.state} takes no subscription.`)
+    const now = clock.now()
+    if (trial !== null && Date.parse(trial) <= now.getTime()) {
+      throw invalid('The body is not acceptable.', [
+        { pointer: '/trial_ends_at', message: 'lies in the past' },
+      ])
+    }
+    const status = subscriptionAfter(deployment.state) ?? 'active'
+    return subscribe(tx, now, { deploymentId: id, planCode: plan_code, addons, trialEndsAt: trial, status })
+  })
+}
+
+export interface ChangeInput {
+  plan_code?: string
+  plan_version_id?: string
+  preview?: boolean
+}
+
+export function changeDeploymentPlan(
+  { db, clock }: Needed,
+  caller: Caller,
+  id: string,
+  { plan_code, plan_version_id, preview = false }: ChangeInput,
+): Promise<object> {
+  return transaction(db, async tx => {
+    if (!(await lockDeployment(tx, scopeOf(caller), id))) throw notFound()
+    return changePlanVersion(tx, clock.now(), {
+      deploymentId: id,
+      planCode: plan_code,
+      planVersionId: plan_version_id,
+      preview,
+      anyVersion: caller.platformAdmin,
+    })
+  })
+}

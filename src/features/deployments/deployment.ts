@@ -1,0 +1,91 @@
+// What a deployment and its events look like: in the API, in webhooks and in the tables.
+import { Type } from 'typebox'
+import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
+import { extended, noun } from '../../kernel/noun.ts'
+import { Subscription } from '../subscriptions/index.ts'
+import { type DeploymentState, STATES } from './lifecycle.ts'
+
+export const State = Type.Enum([...STATES])
+
+export const Deployment = noun('Deployment', {
+  id: Id,
+  tenant_id: Type.String(),
+  slug: Type.String(),
+  display_name: Type.String(),
+  region: Type.String(),
+  state: State,
+  llm_mode: Type.String(),
+  billing_action_suspended: Type.Boolean({
+    description: 'While it is set, the deployment does not become `past_due` or `suspended`.',
+  }),
+  billing_action_suspended_by: Nullable(
+    Type.String({ description: 'Who set it, as with when and why: null when it is not set.' }),
+  ),
+  billing_action_suspended_at: Nullable(Time),
+  billing_action_suspended_reason: Nullable(Type.String()),
+  template_code: Nullable(Type.String()),
+  template_version: Nullable(Type.String()),
+  created_at: Time,
+  updated_at: Time,
+})
+
+export const DeploymentEvent = noun('DeploymentEvent', {
+  id: Id,
+  deployment_id: Id,
+  from_state: State,
+  to_state: State,
+  actor: Type.String(),
+  actor_role: Nullable(Type.String()),
+  reason: Nullable(Type.String()),
+  created_at: Time,
+})
+
+const AllowedTransitions = Type.Array(State, { description: 'Where you may move it from here.' })
+
+export const DeploymentDetail = extended('DeploymentDetail', Deployment, {
+  allowed_transitions: AllowedTransitions,
+  subscription: Nullable(Subscription),
+  events: Type.Array(DeploymentEvent, { maxItems: 50, description: 'The latest 50, newest last.' }),
+})
+
+export const MovedDeployment = extended('MovedDeployment', Deployment, {
+  allowed_transitions: AllowedTransitions,
+  event: DeploymentEvent,
+})
+
+export interface CloudDeploymentRow {
+  id: string
+  tenant_id: string
+  slug: string
+  display_name: string
+  region: string
+  state: DeploymentState
+  llm_mode: string
+  billing_action_suspended: boolean
+  /** Who set it, when and why; null when it is not set. */
+  billing_action_suspended_by: string | null
+  billing_action_suspended_at: string | null
+  billing_action_suspended_reason: string | null
+  template_code: string | null
+  template_version: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface CloudDeploymentEventRow {
+  id: string
+  deployment_id: string
+  from_state: DeploymentState
+  to_state: DeploymentState
+  actor: string
+  actor_role: string | null
+  reason: string | null
+  created_at: string
+}
+
+declare module '../../kernel/db/tables.ts' {
+  interface Tables {
+    cloud_deployments: CloudDeploymentRow
+    cloud_deployment_events: CloudDeploymentEventRow
+  }
+}

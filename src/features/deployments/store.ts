@@ -1,0 +1,225 @@
+// All SQL of deployments and of their events.
+import { sql } from 'kysely'
+import { auditedTable } from '../../kernel/audit.ts'
+import { listPage } from '../../kernel/db/list.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { Scope } from '../../kernel/http/caller.ts'
+import type { Key } from '../../kernel/http/pages.ts'
+import { columnsOf, jsonOf } from '../../kernel/noun.ts'
+import { SUBSCRIPTION_OF_DEPLOYMENT } from '../subscriptions/index.ts'
+import { publishEvents } from '../webhooks/index.ts'
+import {
+  type CloudDeploymentEventRow,
+  type CloudDeploymentRow,
+  Deployment,
+  DeploymentDetail,
+  DeploymentEvent,
+} from './deployment.ts'
+import type { DeploymentState } from './lifecycle.ts'
+
+export const DEPLOYMENTS = auditedTable('cloud_deployments', { key: ['id'], silent: ['updated_at'] })
+
+const DEPLOYMENT_JSON = jsonOf(Deployment, 'd')
+const EVENT_JSON = jsonOf(DeploymentEvent, 'e')
+
+/** Named one by one: a prepared `select *` fails when a migration adds a column. */
+const columns = (row: string) =>
+  columnsOf(Deployment)
+    .map(column => `${row}.${column}`)
+    .join(', ')
+
+/** A tenant-scoped statement ends with this; its parameter is the tenant, or null for all. */
+const inScope = (parameter: number) => `($${parameter}::text is null or d.tenant_id = $${parameter})`
+const tenantOf = (scope: Scope) => (scope.allTenants ? null : scope.tenantId)
+
+const SHOWN_EVENTS = 50
+
+const SHOW = {
+  name: 'deployment_show',
+  text: `select ${jsonOf(DeploymentDetail, 'd', {
+    allowed_transitions: `case when d.billing_action_suspended then $4::json else $3::json end -> d.state`,
+    subscription: `(${SUBSCRIPTION_OF_DEPLOYMENT('d.id')})`,
+    events: `(select coalesce(json_agg(${EVENT_JSON} order by e.id), '[]') from (
+      select * from cloud_deployment_events where deployment_id = d.id order by id desc limit ${SHOWN_EVENTS}) e)`,
+  })}::text as json
+  from cloud_deployments d where d.id = $1::uuid and ${inScope(2)}`,
+}
+
+/** With its subscription and its latest events, as JSON text. `allowed` and `allowedIfSuspended` are JSON: state → moves. */
+export async function showDeployment(
+  executor: Executor,
+  scope: Scope,
+  id: string,
+  { allowed, allowedIfSuspended }: { allowed: string; allowedIfSuspended: string },
+): Promise<string | undefined> {
+  const values = [id, tenantOf(scope), allowed, allowedIfSuspended]
+  return (await runStatement<{ json: string }>(executor, SHOW, values))[0]?.json
+}
+
+export interface DeploymentFilter {
+  state?: DeploymentState
+  region?: string
+  slug?: string
+  tenant_id?: string
+}
+
+export function listDeployments(
+  executor: Executor,
+  scope: Scope,
+  filter: DeploymentFilter,
+  limit: number,
+  after: Key | null,
+): Promise<{ id: string; json: string }[]> {
+  return listPage(executor, {
+    name: 'deployments',
+    select: `select d.id, ${DEPLOYMENT_JSON}::text as json from cloud_deployments d`,
+    filters: {
+      scope: ['d.tenant_id = ?', tenantOf(scope)],
+      state: ['d.state = ?', filter.state],
+      region: ['d.region = ?', filter.region],
+      slug: ['d.slug = ?', filter.slug],
+      tenant_id: ['d.tenant_id = ?', filter.tenant_id],
+    },
+    orderBy: ['d.id'],
+    after,
+    limit,
+  })
+}
+
+const LIST_EVENTS = {
+  name: 'deployment_events',
+  text: `select e.id, ${EVENT_JSON}::text as json from cloud_deployment_events e
+    where e.deployment_id = $1::uuid and e.id < $2::uuid order by e.id desc limit $3`,
+}
+
+/** Sorts behind every id there is. */
+const AFTER_ALL = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** Newest first. */
+export const listEvents = (
+  executor: Executor,
+  deploymentId: string,
+  limit: number,
+  before: string | null,
+): Promise<{ id: string; json: string }[]> =>
+  runStatement(executor, LIST_EVENTS, [deploymentId, before ?? AFTER_ALL, limit])
+
+const FIND = {
+  name: 'deployment_find',
+  text: `select ${columns('d')} from cloud_deployments d where d.id = $1::uuid and ${inScope(2)}`,
+}
+
+export async function findDeployment(
+  executor: Executor,
+  scope: Scope,
+  id: string,
+): Promise<CloudDeploymentRow | undefined> {
+  return (await runStatement<CloudDeploymentRow>(executor, FIND, [id, tenantOf(scope)]))[0]
+}
+
+export async function deploymentExists(executor: Executor, id: string): Promise<boolean> {
+  return (await findDeployment(executor, { allTenants: true }, id)) !== undefined
+}
+
+/** Keeps the deployment from moving until the transaction ends. */
+export async function lockDeployment(
+  tx: Executor,
+  scope: Scope,
+  id: string,
+): Promise<CloudDeploymentRow | undefined> {
+  const text = `${FIND.text} for share`
+  return (
+    await runStatement<CloudDeploymentRow>(tx, { name: 'deployment_lock', text }, [id, tenantOf(scope)])
+  )[0]
+}
+
+/** The same, and nobody else locks it meanwhile. */
+export async function lockDeploymentAlone(tx: Executor, id: string): Promise<CloudDeploymentRow | undefined> {
+  const text = `${FIND.text} for no key update`
+  return (await runStatement<CloudDeploymentRow>(tx, { name: 'deployment_lock_alone', text }, [id, null]))[0]
+}
+
+export interface Move extends CloudDeploymentEventRow {
+  /** Whether it must not happen while billing actions are suspended. */
+  billing_action: boolean
+}
+
+// The guard: no row is written when the deployment has left the state it was read in, or billing actions were suspended
+// meanwhile. The event is written by the same statement.
+const MOVE = {
+  name: 'deployment_move',
+  text: `with moved as (
+      update cloud_deployments set state = $4, updated_at = $8
+      where id = $2::uuid and state = $3 and not ($9 and billing_action_suspended) returning *
+    ), recorded as (
+      insert into cloud_deployment_events (id, deployment_id, from_state, to_state, actor, actor_role, reason, created_at)
+      select $1::uuid, m.id, $3, m.state, $5, $6, $7, m.updated_at from moved m
+    )
+    select ${columns('m')}, ${jsonOf(Deployment, 'm')}::text as json from moved m`,
+}
+
+/** The deployment as it is now, also as JSON text; undefined when the guard stopped the move. */
+export async function moveDeployment(
+  tx: Executor,
+  before: CloudDeploymentRow,
+  { id, deployment_id, from_state, to_state, actor, actor_role, reason, created_at, billing_action }: Move,
+): Promise<string | undefined> {
+  const event = [id, deployment_id, from_state, to_state, actor, actor_role, reason, created_at]
+  const [row] = await runStatement<CloudDeploymentRow & { json: string }>(tx, MOVE, [
+    ...event,
+    billing_action,
+  ])
+  if (!row) return undefined
+  const { json, ...after } = row
+  DEPLOYMENTS.recordChange(tx, before, after)
+  await publishEvents(tx, PUBLISH_MOVE, [id])
+  return json
+}
+
+const PUBLISH_MOVE = {
+  name: 'deployment_moves',
+  text: `select 'deployment.transitioned' as type, d.tenant_id, e.created_at as occurred_at,
+      json_build_object('tenant_id', d.tenant_id, 'deployment', ${DEPLOYMENT_JSON}, 'event', ${EVENT_JSON}) as data
+    from cloud_deployment_events e join cloud_deployments d on d.id = e.deployment_id where e.id = $1::uuid`,
+}
+
+export interface BilledDeployment {
+  id: string
+  tenant_id: string
+  slug: string
+}
+
+export interface BilledFilter {
+  id?: string
+  tenantIds?: string[]
+}
+
+/** Deployments as those who charge for them need them, in the order of ids. */
+export async function listBilled(
+  executor: Executor,
+  scope: Scope,
+  { id, tenantIds }: BilledFilter,
+  limit: number,
+  after: string | null,
+): Promise<BilledDeployment[]> {
+  return executor
+    .selectFrom('cloud_deployments')
+    .select(['id', 'tenant_id', 'slug'])
+    .$if(!scope.allTenants, q => q.where('tenant_id', '=', tenantOf(scope)!))
+    .$if(id !== undefined, q => q.where('id', '=', id!))
+    .$if(tenantIds !== undefined, q => q.where('tenant_id', '=', sql<string>`any(${tenantIds}::text[])`))
+    .$if(after !== null, q => q.where('id', '>', after!))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** When the first of all deployments was made. */
+export async function firstMadeAt(executor: Executor): Promise<string | null> {
+  const { at } = await executor
+    .selectFrom('cloud_deployments')
+    .select(({ fn }) => fn.min('created_at').as('at'))
+    .executeTakeFirstOrThrow()
+  return at
+}

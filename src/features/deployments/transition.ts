@@ -1,0 +1,102 @@
+// A move between states: decided by the map and by what the caller may do, written only if the deployment is still where it
+// was read, with its event, its subscription, the audit entry and the webhooks in the same transaction.
+import type { Deps } from '../../deps.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import { transaction } from '../../kernel/db/transaction.ts'
+import { AppError, conflict, notFound } from '../../kernel/errors.ts'
+import { actingRole, type Caller, isPermitted, mayOperate, scopeOf } from '../../kernel/http/caller.ts'
+import { newId } from '../../kernel/ids.ts'
+import { followDeployment } from '../subscriptions/index.ts'
+import type { CloudDeploymentEventRow } from './deployment.ts'
+import {
+  allowedTransitions,
+  type DeploymentState,
+  isBillingAction,
+  type Mover,
+  mayMove,
+  OPERATE,
+  subscriptionAfter,
+} from './lifecycle.ts'
+import { findDeployment, moveDeployment } from './store.ts'
+
+export interface Transition {
+  state: DeploymentState
+  reason?: string | null
+}
+
+export interface Transitioned {
+  /** As JSON text. */
+  deployment: string
+  event: CloudDeploymentEventRow
+  allowed: DeploymentState[]
+}
+
+/** As whom a caller moves deployments: an operator without the permission to operate does what their tenants may. */
+export function moverOf(caller: Caller): Mover {
+  if (mayOperate(caller, OPERATE)) return 'operator'
+  return isPermitted(caller, 'deployments:write') ? 'tenant' : 'nobody'
+}
+
+export function transitionDeployment(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  caller: Caller,
+  id: string,
+  { state: to, reason = null }: Transition,
+): Promise<Transitioned> {
+  const mover = moverOf(caller)
+  return transaction(db, async tx => {
+    const before = await findDeployment(tx, scopeOf(caller), id)
+    if (!before) throw notFound()
+    const { state: from, billing_action_suspended: suspended } = before
+    if (!mayMove(from, to, mover)) throw refusedMove(from, to, mover, suspended)
+    const billing_action = isBillingAction(to)
+    if (suspended && billing_action) throw billingSuspended(to)
+    const event = {
+      id: newId(),
+      deployment_id: id,
+      from_state: from,
+      to_state: to,
+      actor: caller.sub,
+      actor_role: actingRole(caller),
+      reason,
+      created_at: clock.now().toISOString(),
+    }
+    const deployment = await moveDeployment(tx, before, { ...event, billing_action })
+    if (deployment === undefined) throw await lostRace(tx, caller, id, from, to)
+    // In a statement of its own: it must see a subscription that was being made while the move waited for it.
+    const status = subscriptionAfter(to)
+    if (status !== null) await followDeployment(tx, id, status, event.created_at)
+    return { deployment, event, allowed: allowedTransitions(to, mover, suspended) }
+  })
+}
+
+function refusedMove(from: DeploymentState, to: DeploymentState, mover: Mover, suspended: boolean): AppError {
+  const allowed = allowedTransitions(from, mover, suspended)
+  const words = allowed.length > 0 ? `it may move to ${allowed.join(', ')}` : 'it moves nowhere from there'
+  const extra = { from_state: from, to_state: to, allowed_transitions: allowed }
+  if (mayMove(from, to, 'operator')) {
+    if (suspended && isBillingAction(to)) return billingSuspended(to)
+    const message = `Moving a deployment from ${from} to ${to} is for operators with ${OPERATE}.`
+    return new AppError('forbidden', 'operator_only', message, { extra })
+  }
+  const message = `A deployment that is ${from} cannot become ${to}: ${words}.`
+  return new AppError('invalid', 'invalid_transition', message, { extra })
+}
+
+async function lostRace(
+  tx: Executor,
+  caller: Caller,
+  id: string,
+  from: DeploymentState,
+  to: DeploymentState,
+): Promise<AppError> {
+  const now = await findDeployment(tx, scopeOf(caller), id)
+  if (now?.billing_action_suspended && isBillingAction(to)) return billingSuspended(to)
+  return conflict('state_changed', `The deployment left ${from} while this move was being made. Look again.`)
+}
+
+const billingSuspended = (to: DeploymentState): AppError =>
+  conflict(
+    'billing_action_suspended',
+    `Billing actions are suspended for this deployment: it does not become ${to} until an operator lifts that.`,
+  )

@@ -1,0 +1,102 @@
+// What a user of the directory is, and whose row is a caller's. A user is a `sub` of a tenant: the same `sub` in another
+// tenant is another user.
+
+import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
+import { conflict, notFound } from '../../kernel/errors.ts'
+import { type Caller, homeTenant, type Identity } from '../../kernel/http/caller.ts'
+import { Nullable, Time } from '../../kernel/http/schemas.ts'
+
+export interface UserDeps extends Deps {
+  /** The tenant that platform_admins belong to. */
+  platformTenantId: string
+}
+
+export const USER_STATUSES = ['active', 'suspended'] as const
+export type UserStatus = (typeof USER_STATUSES)[number]
+
+export interface UserRow {
+  id: string
+  /** The `sub` of the user's tokens; on the API this is the user's id. */
+  user_id: string
+  tenant_id: string
+  email: string | null
+  display_name: string | null
+  role: string | null
+  status: UserStatus
+  created_at: string
+  updated_at: string
+}
+
+declare module '../../kernel/db/tables.ts' {
+  interface Tables {
+    users: UserRow
+  }
+}
+
+/** The shape only: a pattern cannot tell whether an address works. */
+export const Email = Type.String({
+  maxLength: 254,
+  pattern: '^[^\\s@\\u0000-\\u001f]+@[^\\s@\\u0000-\\u001f]+$',
+})
+export const DisplayName = Type.String({
+  maxLength: 255,
+  pattern: '^(?=[\\s\\S]*\\S)[^\\u0000-\\u001f\\u007f-\\u009f]+$',
+})
+export const Status = Type.Enum([...USER_STATUSES])
+
+export const User = Type.Object({
+  id: Type.String({ description: 'The `sub` of the user’s tokens.' }),
+  tenant_id: Type.String(),
+  email: Nullable(Type.String()),
+  display_name: Nullable(Type.String()),
+  role: Nullable(Type.String({ description: 'What it does not permit, the user may not do.' })),
+  status: Status,
+  created_at: Time,
+  updated_at: Time,
+})
+
+/** The row's own id is for pagination only. */
+export const shownUser = ({ id: _row, user_id, ...rest }: UserRow) => ({ id: user_id, ...rest })
+
+/**
+ * Every tenant in which a suspension is the caller's. A platform_admin is a user of the platform's tenant, whichever its
+ * token or key names besides: suspended there is suspended everywhere.
+ */
+export function tenantsOf(
+  caller: Pick<Identity, 'tenantId' | 'platformAdmin' | 'ownerTenant'>,
+  platformTenantId: string,
+): string[] {
+  const home = homeTenant(caller, platformTenantId)
+  const tenants = [home, caller.ownerTenant ?? home, caller.platformAdmin ? platformTenantId : home]
+  return [...new Set(tenants)]
+}
+
+/** A user is named by its id alone while only one tenant has that id; otherwise by its tenant too. */
+export function oneUser(found: readonly UserRow[]): UserRow {
+  const [user, ...others] = found
+  if (!user) throw notFound()
+  if (others.length === 0) return user
+  throw conflict('user_ambiguous', 'Several tenants have a user of this id: name one with ?tenant_id=.', {
+    extra: { tenant_ids: found.map(({ tenant_id }) => tenant_id) },
+  })
+}
+
+/** Nobody suspends or deletes themselves, or changes their own role: a mistake could not be undone. */
+export const isSelf = (
+  caller: Caller,
+  { user_id, tenant_id }: Pick<UserRow, 'user_id' | 'tenant_id'>,
+  platformTenantId: string,
+): boolean => user_id === caller.sub && tenantsOf(caller, platformTenantId).includes(tenant_id)
+
+/** Whether a change takes something from the user who has this role. */
+export const lessens = (
+  { status, role }: Partial<Pick<UserRow, 'status' | 'role'>>,
+  hadRole: string | null,
+): boolean => status === 'suspended' || (role !== undefined && role !== hadRole)
+
+export const ownUser = () =>
+  conflict(
+    'own_user',
+    'Nobody suspends or deletes themselves, or changes their own role: ask another platform_admin.',
+  )

@@ -1,0 +1,188 @@
+// What is shown of bills: sums of a month, what finance knows, and the words of a FOCUS row.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { FINANCE_STATUSES, financeStatus, shownInvoice } from '../../src/features/billing/finance-status.ts'
+import { type FocusLine, focusRow } from '../../src/features/billing/focus-row.ts'
+import { serviceOf } from '../../src/features/billing/focus-services.ts'
+import { payloadHead } from '../../src/features/billing/payload.ts'
+import { type SummaryRow, summaryOf } from '../../src/features/billing/summary.ts'
+
+test('finance knows an invoice as it stands, as it was, or not at all', () => {
+  assert.deepEqual(FINANCE_STATUSES, ['not_ingested', 'not_pushed', 'pushed', 'outdated'])
+  const told = (lines_hash: string | null, pushed_lines_hash: string | null) =>
+    financeStatus({ lines_hash, pushed_lines_hash })
+  assert.deepEqual(
+    [told(null, null), told(null, 'a'), told('a', null), told('a', 'a'), told('b', 'a')],
+    ['not_ingested', 'not_ingested', 'not_pushed', 'pushed', 'outdated'],
+  )
+  const invoice = { id: 'i', lines_hash: 'a', pushed_lines_hash: 'a' }
+  assert.deepEqual(shownInvoice(invoice), { ...invoice, finance_status: 'pushed' })
+})
+
+test('an invoice without its sums cannot be written for finance', () => {
+  const invoice = { invoice_uuid: 'u', period: '2026-10-01', currency: 'USD' }
+  const sums = { line_count: 1, amount_net_minor: 5, amount_tax_minor: 1 }
+  assert.equal(payloadHead({ ...invoice, ...sums }, 'platform').amount_gross_minor, 6)
+  for (const missing of ['line_count', 'amount_net_minor', 'amount_tax_minor'])
+    assert.throws(() => payloadHead({ ...invoice, ...sums, [missing]: null }, 'platform'), {
+      message: 'an invoice without lines cannot be pushed',
+    })
+})
+
+test('a month’s rows find their places, each currency by itself, and what there is none of is nothing', () => {
+  const sums = (lines: number) => ({
+    lines,
+    amount: `${lines}.00`,
+    amount_minor: lines * 100,
+    net_minor: lines * 90,
+    tax_minor: lines * 10,
+  })
+  const row = (currency: string, part: SummaryRow['part'], name: string | null, lines: number) => ({
+    currency,
+    part,
+    name,
+    place: 1,
+    groups: 1,
+    ...sums(lines),
+  })
+  const rows = [
+    row('EUR', 'all', null, 1),
+    row('USD', 'all', null, 6),
+    row('USD', 'unmatched', null, 2),
+    row('USD', 'kind', 'droplet', 5),
+    { ...row('USD', 'kind', 'tax', 1), place: 100 },
+    { ...row('USD', 'kind', null, 7), place: 101, groups: 3 },
+    row('USD', 'tenant', null, 4),
+    row('USD', 'deployment', 'd1', 3),
+    row('USD', 'project', 'acme', 6),
+  ]
+  const nothing = { lines: 0, amount: '0', amount_minor: 0, net_minor: 0, tax_minor: 0 }
+  const noOthers = { by_kind: null, by_tenant: null, by_deployment: null, by_project: null }
+  const none = { by_kind: [], by_tenant: [], by_deployment: [], by_project: [], others: noOthers }
+  assert.deepEqual(summaryOf(rows), [
+    { currency: 'EUR', ...sums(1), unmatched: nothing, ...none },
+    {
+      currency: 'USD',
+      ...sums(6),
+      unmatched: sums(2),
+      by_kind: [
+        { kind: 'droplet', ...sums(5) },
+        { kind: 'tax', ...sums(1) },
+      ],
+      by_tenant: [{ tenant_id: null, ...sums(4) }],
+      by_deployment: [{ deployment_id: 'd1', ...sums(3) }],
+      by_project: [{ project_name: 'acme', ...sums(6) }],
+      others: { ...noOthers, by_kind: { groups: 3, ...sums(7) } },
+    },
+  ])
+})
+
+const line: FocusLine = {
+  id: 'l1',
+  period: '2026-10-01',
+  product: 'Droplets',
+  description: 'web-01 (s-1vcpu-1gb)',
+  kind: 'droplet',
+  hours: '744',
+  start_at: '2026-10-02T03:04:05.678Z',
+  end_at: '2026-10-20T10:00:00.000Z',
+  amount: '6.00',
+  currency: 'USD',
+  project_name: null,
+  is_tax: false,
+  tax_flagged: false,
+  deployment_id: null,
+  tenant_id: 'acme',
+  invoice_uuid: 'u1',
+  invoice_number: null,
+  resource: null,
+}
+const focus = (fields: Partial<FocusLine>) => focusRow({ ...line, ...fields }, 'platform')
+const at = (resource: Partial<NonNullable<FocusLine['resource']>>) =>
+  focus({ resource: { kind: 'droplet', provider_id: '1', name: 'n', region: null, tags: [], ...resource } })
+
+test('usage counts hours or units, purchases recur, and the rest happens once', () => {
+  const counted = (fields: Partial<FocusLine>) => {
+    const row = focus(fields)
+    return [row.ChargeFrequency, row.PricingQuantity, row.PricingUnit, row.ConsumedQuantity, row.ConsumedUnit]
+  }
+  assert.deepEqual(counted({}), ['Usage-Based', '744', 'Hours', '744', 'Hours'])
+  assert.deepEqual(counted({ hours: null }), ['Usage-Based', 1, 'Units', 1, 'Units'])
+  const purchase = ['Recurring', '744', 'Hours', null, null]
+  for (const product of ['Spaces Subscription', 'Premium Support'])
+    assert.deepEqual(counted({ product }), purchase, product)
+  assert.deepEqual(counted({ is_tax: true }), ['One-Time', null, null, null, null])
+  assert.equal(focus({ product: 'REFUND' }).ChargeCategory, 'Adjustment')
+  assert.equal(focus({ product: 'credit' }).ChargeCategory, 'Credit')
+})
+
+test('a charge begins and ends to the second; only a day’s last second is the next day’s beginning', () => {
+  assert.equal(focus({}).ChargePeriodStart, '2026-10-02T03:04:05Z')
+  assert.equal(focus({}).ChargePeriodEnd, '2026-10-20T10:00:00Z')
+  assert.equal(focus({ end_at: '2026-12-31T23:59:59.999Z' }).ChargePeriodEnd, '2027-01-01T00:00:00Z')
+  assert.equal(focus({ end_at: '2026-10-01T00:00:00.000Z' }).ChargeClass, 'Correction')
+  assert.equal(focus({ end_at: '2026-10-01T00:00:01.000Z' }).ChargeClass, null)
+})
+
+test('regions and types of resources are called by their names', () => {
+  const cities: Record<string, string> = {
+    ams3: 'Amsterdam 3',
+    atl1: 'Atlanta 1',
+    blr1: 'Bangalore 1',
+    fra1: 'Frankfurt 1',
+    lon1: 'London 1',
+    nyc12: 'New York 12',
+    ric1: 'Richmond 1',
+    sfo2: 'San Francisco 2',
+    sgp1: 'Singapore 1',
+    syd1: 'Sydney 1',
+    tor1: 'Toronto 1',
+    xyz9: 'xyz9',
+    xnyc3: 'xnyc3',
+    nyc3b: 'nyc3b',
+    moon: 'moon',
+  }
+  for (const [region, name] of Object.entries(cities)) assert.equal(at({ region }).RegionName, name)
+  const types: Record<string, string> = {
+    load_balancer: 'Load Balancer',
+    reserved_ip: 'Reserved IP',
+    ssh_key: 'SSH Key',
+    vpc: 'VPC',
+  }
+  for (const [kind, name] of Object.entries(types)) assert.equal(at({ kind }).ResourceType, name)
+  assert.equal(at({ name: '' }).ResourceName, null)
+})
+
+test('tags are the provider’s, and ours under a prefix of their own', () => {
+  assert.equal(focus({}).Tags, null)
+  assert.equal(at({ tags: ['env:dev'] }).Tags, '{"env:dev":true}')
+  assert.equal(focus({ deployment_id: 'd1' }).Tags, '{"cloudops/deployment":"d1"}')
+  assert.equal(focus({ project_name: 'acme' }).Tags, '{"cloudops/project":"acme"}')
+})
+
+test('every kind of line belongs to a service of the catalogue, and the unknown to Other', () => {
+  const services: Record<string, string> = {
+    droplet: 'Compute: Virtual Machines',
+    kubernetes_cluster: 'Compute: Containers',
+    functions: 'Compute: Serverless Compute',
+    app: 'Web: Application Platforms',
+    volume: 'Storage: Block Storage',
+    snapshot: 'Storage: Backup Storage',
+    image: 'Storage: Backup Storage',
+    backup: 'Storage: Backup Storage',
+    spaces: 'Storage: Object Storage',
+    spaces_subscription: 'Storage: Object Storage',
+    database: 'Databases: Other (Databases)',
+    load_balancer: 'Networking: Application Networking',
+    reserved_ip: 'Networking: Network Infrastructure',
+    domain: 'Networking: Network Infrastructure',
+    bandwidth: 'Networking: Network Connectivity',
+    registry: 'Developer Tools: Other (Developer Tools)',
+    support: 'Management and Governance: Support',
+    constructor: 'Other: Other (Other)',
+  }
+  for (const [kind, service] of Object.entries(services)) {
+    const { category, subcategory } = serviceOf(kind)
+    assert.equal(`${category}: ${subcategory}`, service, kind)
+  }
+})
