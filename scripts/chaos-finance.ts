@@ -8,7 +8,7 @@ import { pino } from 'pino'
 import { migrate } from '../src/kernel/db/migrations.ts'
 import { openPostgres } from '../src/kernel/db/postgres.ts'
 import { systemClock } from '../src/kernel/time.ts'
-import { chaosFinance } from '../test/support/finance-chaos.ts'
+import { chaosFinance } from '../test/chaos/finance.ts'
 
 const { positionals } = parseArgs({ allowPositionals: true })
 const [invoices, kills] = [wholeNumber(positionals[0], 1_000), wholeNumber(positionals[1], 20)]

@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util'
 import { migrate } from '../src/kernel/db/migrations.ts'
 import { systemClock } from '../src/kernel/time.ts'
-import { chaosSweeps } from '../test/features/inventory/chaos/run.ts'
+import { chaosSweeps } from '../test/chaos/sweeps/run.ts'
 import { openEngine, wholeNumber } from './chaos-engine.ts'
 
 const { positionals } = parseArgs({ allowPositionals: true })

@@ -8,7 +8,7 @@ import type { SagaKind } from './features/sagas/index.ts'
 import { createVault, tokenSecret, watchProviderTokens } from './features/secrets/index.ts'
 import { storageEncryptionOf } from './features/storage-backends/index.ts'
 import { webhookEncryptionOf } from './features/webhooks/webhook-secret.ts'
-import { clockOf, createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
+import { createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
 import { createStorage, type Storage } from './integrations/storage/index.ts'
 import { createWebhookSender } from './integrations/webhooks/index.ts'
@@ -19,6 +19,7 @@ import { open, waitUntilReachable } from './kernel/db/open.ts'
 import { createLog } from './kernel/log.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
+import { timerOf } from './kernel/retry.ts'
 import { type Clock, dateIdsBy, type Machine } from './kernel/time.ts'
 import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
@@ -133,7 +134,7 @@ async function providersOf(
     log: parts.log,
     limits,
     // A test's frozen clock would never let a wait end.
-    ...(!frozen && { clock: clockOf(() => clock.now().getTime()) }),
+    ...(!frozen && { timer: timerOf(() => clock.now().getTime()) }),
   })
   const watch = await watchProviderTokens(parts, providers.use)
   const close = async () => {

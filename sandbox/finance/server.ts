@@ -4,10 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { type SandboxClock, systemClock } from '../clock.ts'
 import { FaultQueue } from '../fault-queue.ts'
-import { namedUuid } from '../world/ids.ts'
-import { judgeBearer } from './bearer.ts'
-import { type FinanceFault, financeFaultNames, isFinanceFault } from './faults.ts'
-import { complaintsAbout, type FinanceInvoice } from './payload.ts'
+import { namedUuid } from '../world/kinds.ts'
+import { type FinanceInvoice, validationErrors, verifyBearer } from './checks.ts'
 
 export type FinanceRow = FinanceInvoice & {
   id: string
@@ -77,12 +75,12 @@ export function createSandboxFinance(options: {
     const early = fault === undefined ? undefined : refusalBefore(fault)
     if (early !== undefined) return answer(early.status, problem(early.code, early.message))
 
-    const verdict = await judgeBearer(request.headers.authorization, secrets, clock.now())
+    const verdict = await verifyBearer(request.headers.authorization, secrets, clock.now())
     if ('status' in verdict) {
       const code = verdict.status === 401 ? 'unauthorized' : 'forbidden'
       return answer(verdict.status, problem(code, verdict.message))
     }
-    const complaints = complaintsAbout(request.body)
+    const complaints = validationErrors(request.body)
     if (complaints.length > 0)
       return answer(422, problem('invalid_invoice', 'the invoice is invalid', complaints))
     const invoice = request.body as FinanceInvoice
@@ -157,4 +155,31 @@ function control(
     kept.faults.clear()
     return reply.code(204).send()
   })
+}
+
+// Decides which faults the simulated finance service can be asked for: before anything is kept, or after
+// the invoice is kept and only the answer goes wrong.
+
+export type FinanceFault =
+  | { fault: 'drop_after_commit' }
+  | { fault: 'error_after_commit'; status?: number }
+  | { fault: 'malformed_answer' }
+  | { fault: 'unauthorized' }
+  | { fault: 'conflict' }
+  | { fault: 'server_error'; status?: number }
+  | { fault: 'stall' }
+
+export const financeFaultNames = [
+  'drop_after_commit',
+  'error_after_commit',
+  'malformed_answer',
+  'unauthorized',
+  'conflict',
+  'server_error',
+  'stall',
+] as const satisfies FinanceFault['fault'][]
+
+export function isFinanceFault(body: unknown): body is FinanceFault {
+  const name = typeof body === 'object' && body !== null ? (body as { fault?: unknown }).fault : undefined
+  return financeFaultNames.some(known => known === name)
 }

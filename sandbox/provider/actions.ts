@@ -2,11 +2,10 @@
 // then its effect is there and it is completed; an effect that finds its resource gone ends it as errored.
 import type { FastifyInstance } from 'fastify'
 import { wholeSeconds } from '../clock.ts'
-import type { Action, Region } from '../world/official.ts'
+import type { Action, Region } from '../world/kinds.ts'
 import { schedule } from '../world/world.ts'
-import { notFound } from './errors.ts'
-import { listing } from './paging.ts'
-import type { Provider } from './server.ts'
+import type { ProviderContext } from './endpoints.ts'
+import { listing, notFound } from './protocol.ts'
 
 export type Started = {
   type: string
@@ -17,7 +16,7 @@ export type Started = {
   effect: (now: Date) => boolean | undefined
 }
 
-export function startAction({ world, clock, actionDelayMs }: Provider, started: Started): Action {
+export function startAction({ world, clock, actionDelayMs }: ProviderContext, started: Started): Action {
   const now = clock.now()
   const { kind, id } = started.resource
   const action: Action = {
@@ -44,11 +43,11 @@ export function startAction({ world, clock, actionDelayMs }: Provider, started: 
   return action
 }
 
-export function actionsOf({ world }: Provider, target: string): Action[] {
+export function actionsOf({ world }: ProviderContext, target: string): Action[] {
   return world.actions.filter(action => world.actionTargets.get(action.id) === target)
 }
 
-export function findAction({ world }: Provider, id: string, target?: string): Action {
+export function findAction({ world }: ProviderContext, id: string, target?: string): Action {
   const action = world.actions.get(id)
   if (action === undefined) throw notFound()
   if (target !== undefined && world.actionTargets.get(action.id) !== target) throw notFound()
@@ -61,7 +60,7 @@ export const actionLink = (action: Action, rel: string) => ({
   href: `https://api.digitalocean.com/v2/actions/${action.id}`,
 })
 
-export function actionRoutes(app: FastifyInstance, provider: Provider): void {
+export function actionRoutes(app: FastifyInstance, provider: ProviderContext): void {
   app.get('/v2/actions', async request => listing(request, 'actions', provider.world.actions))
   app.get<{ Params: { id: string } }>('/v2/actions/:id', async request => ({
     action: findAction(provider, request.params.id),

@@ -4,9 +4,8 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { wholeSeconds } from '../clock.ts'
 import { decimal, type Invoice, invoiceCsv, periodBounds } from '../world/billing.ts'
-import { notFound } from './errors.ts'
-import { listing, pageable } from './paging.ts'
-import type { Provider } from './server.ts'
+import type { ProviderContext } from './endpoints.ts'
+import { listing, notFound, pageable } from './protocol.ts'
 
 type WithId = { Params: { id: string } }
 
@@ -17,7 +16,7 @@ const header = (billed: Invoice) => ({
   invoice_period: billed.period,
 })
 
-export function billingRoutes(app: FastifyInstance, { world, clock }: Provider): void {
+export function billingRoutes(app: FastifyInstance, { world, clock }: ProviderContext): void {
   const { billing } = world
   const find = (id: string): Invoice => {
     const preview = billing.preview(clock.now())

@@ -5,6 +5,8 @@ import type { Collection } from '../world/collection.ts'
 import { isKind, KINDS, type Kind, kindNames, urnOf } from '../world/kinds.ts'
 import {
   addResource,
+  destroyDroplet,
+  findDroplet,
   freshId,
   noteTags,
   projectOf,
@@ -12,12 +14,10 @@ import {
   shelfOf,
   type World,
 } from '../world/world.ts'
-import { Body } from './body.ts'
-import { destroyDroplet, findDroplet } from './droplets.ts'
-import { conflict, notFound, unprocessable } from './errors.ts'
+import { requireProject } from './account.ts'
+import type { ProviderContext } from './endpoints.ts'
 import { readFault } from './faults.ts'
-import { requireProject } from './projects.ts'
-import type { Provider } from './server.ts'
+import { Body, conflict, notFound, unprocessable } from './protocol.ts'
 
 type WithId = { Params: { kind: string; id: string } }
 
@@ -33,7 +33,10 @@ function merged(target: unknown, patch: unknown): unknown {
   return result
 }
 
-export function controlRoutes(app: FastifyInstance, { world, clock, faults, requests }: Provider): void {
+export function controlRoutes(
+  app: FastifyInstance,
+  { world, clock, faults, requests }: ProviderContext,
+): void {
   const kindOf = (word: string): Kind => {
     if (!isKind(word)) throw unprocessable(`no kind ${word}; there are ${kindNames.join(', ')}`)
     return word

@@ -1,36 +1,22 @@
-// Decides how droplets are listed, made and destroyed. The plain listing leaves GPU droplets out, as the
-// real one does; there is no idempotency key: two creates make two droplets.
+// Decides how droplets are listed, made, changed and destroyed. The plain listing leaves GPU droplets out, as the real one
+// does; there is no idempotency key: two creates make two droplets.
 import type { FastifyInstance } from 'fastify'
 import { wholeSeconds } from '../clock.ts'
-import { findPublicImage, findRegion, findSize, regions } from '../world/catalogue.ts'
-import { booted, buildDroplet, isGpu } from '../world/compute.ts'
-import type { Droplet, Image } from '../world/official.ts'
-import { addResource, removeResource, type World } from '../world/world.ts'
-import { actionLink, startAction } from './actions.ts'
-import { Body } from './body.ts'
-import { notFound, unprocessable } from './errors.ts'
-import { listing, type Pageable, pageable } from './paging.ts'
-import type { Provider } from './server.ts'
-import { attachVolume, detachEverywhere } from './volumes.ts'
-
-export type DropletKind = 'droplet' | 'gpu_droplet'
-
-export function findDroplet(
-  world: World,
-  id: string | number,
-): { kind: DropletKind; droplet: Droplet } | undefined {
-  for (const kind of ['droplet', 'gpu_droplet'] as const) {
-    const droplet = world.shelves[kind].get(String(id))
-    if (droplet !== undefined) return { kind, droplet }
-  }
-  return undefined
-}
-
-export function replaceDroplet(world: World, droplet: Droplet): boolean {
-  const found = findDroplet(world, droplet.id)
-  if (found !== undefined) world.shelves[found.kind].replace(droplet)
-  return found !== undefined
-}
+import { findRegion, findSize, regions } from '../world/catalogue.ts'
+import { booted, buildDroplet, buildImage, buildSnapshot, isGpu, resized } from '../world/compute.ts'
+import type { Droplet } from '../world/kinds.ts'
+import {
+  addResource,
+  attachVolume,
+  destroyDroplet,
+  findDroplet,
+  findImage,
+  replaceDroplet,
+  type World,
+} from '../world/world.ts'
+import { actionLink, actionsOf, findAction, startAction } from './actions.ts'
+import type { ProviderContext } from './endpoints.ts'
+import { Body, listing, notFound, type Pageable, pageable, unprocessable } from './protocol.ts'
 
 type Query = { tag_name?: string; name?: string; type?: string }
 
@@ -44,30 +30,6 @@ function selected(world: World, { tag_name: tag, name, type }: Query): Pageable<
   if (name === undefined) return shelf
   const wanted = name.toLowerCase()
   return pageable(shelf.filter(droplet => droplet.name.toLowerCase() === wanted, { name: wanted }))
-}
-
-/** Everything that held on to a droplet lets go of it. */
-export function destroyDroplet(world: World, kind: DropletKind, id: number): void {
-  removeResource(world, kind, String(id))
-  detachEverywhere(world, id)
-  const { reserved_ip, reserved_ipv6, firewall, load_balancer } = world.shelves
-  for (const reserved of reserved_ip.filter(item => item.droplet_id === id)) {
-    reserved_ip.replace({ ...reserved, droplet_id: null })
-  }
-  for (const reserved of reserved_ipv6.filter(item => item.droplet_id === id)) {
-    reserved_ipv6.replace({ ...reserved, droplet_id: null })
-  }
-  const others = (ids: readonly number[] | null | undefined) => (ids ?? []).filter(other => other !== id)
-  for (const wall of firewall.filter(item => item.droplet_ids?.includes(id) ?? false)) {
-    firewall.replace({ ...wall, droplet_ids: others(wall.droplet_ids) })
-  }
-  for (const balancer of load_balancer.filter(item => item.droplet_ids?.includes(id) ?? false)) {
-    load_balancer.replace({ ...balancer, droplet_ids: others(balancer.droplet_ids) })
-  }
-}
-
-export function findImage(world: World, word: string | number): Image | undefined {
-  return findPublicImage(String(word)) ?? world.shelves.image.get(String(word))
 }
 
 /** The fields of a create, checked in the provider's words; nothing is made before all of them pass. */
@@ -102,7 +64,7 @@ function readCreate(world: World, body: Body) {
   return { names, size, region, image, vpcId, volumes, tags: body.tags() }
 }
 
-export function dropletRoutes(app: FastifyInstance, provider: Provider): void {
+export function dropletRoutes(app: FastifyInstance, provider: ProviderContext): void {
   const { world, clock } = provider
 
   app.get<{ Querystring: Query }>('/v2/droplets', async request =>
@@ -173,5 +135,129 @@ export function dropletRoutes(app: FastifyInstance, provider: Provider): void {
       }
     }
     return reply.code(204).send()
+  })
+}
+
+// Decides what a droplet action does and when it is refused: one at a time, power actions only where they
+// change something, a resize only of a droplet that is off. The effect shows once the action is completed.
+
+type Plan = (droplet: Droplet, now: Date) => Droplet
+
+const status =
+  (next: Droplet['status']): Plan =>
+  droplet => ({ ...droplet, status: next })
+
+const feature =
+  (name: string, on: boolean): Plan =>
+  droplet => ({
+    ...droplet,
+    features: on
+      ? [...new Set([...droplet.features, name])]
+      : droplet.features.filter(present => present !== name),
+  })
+
+/** What an action will do to the droplet; throws what the provider would refuse. */
+function plan(world: World, type: string, body: Body, droplet: Droplet): Plan {
+  const isOff = droplet.status === 'off'
+  switch (type) {
+    case 'power_off':
+    case 'shutdown':
+      if (isOff) throw unprocessable('Droplet is already powered off.')
+      return status('off')
+    case 'power_on':
+      if (!isOff) throw unprocessable('Droplet is already powered on.')
+      return status('active')
+    case 'reboot':
+    case 'power_cycle':
+      if (isOff) throw unprocessable('Droplet is powered off.')
+      return status('active')
+    case 'password_reset':
+      return same => same
+    case 'enable_backups':
+      return feature('backups', true)
+    case 'disable_backups':
+      return feature('backups', false)
+    case 'enable_ipv6':
+      return feature('ipv6', true)
+    case 'rename': {
+      const name = body.text('name')
+      if (!/^[a-zA-Z0-9.-]{1,255}$/.test(name))
+        throw unprocessable('Name Only valid hostname characters are allowed.')
+      return same => ({ ...same, name })
+    }
+    case 'resize': {
+      const size = findSize(body.text('size'))
+      if (size === undefined || !size.regions.includes(droplet.region.slug))
+        throw unprocessable('Invalid size.')
+      if (!isOff) throw unprocessable('Droplet must be powered off to be resized.')
+      if (size.slug === droplet.size_slug) throw unprocessable('This Droplet is already this size.')
+      if (size.disk < droplet.disk) throw unprocessable('This size has a smaller disk.')
+      return same => resized(same, size, body.flag('disk'))
+    }
+    case 'rebuild':
+    case 'restore': {
+      const word = body.fields.image
+      const image = typeof word === 'string' || typeof word === 'number' ? findImage(world, word) : undefined
+      if (image === undefined) throw unprocessable('Image not found.')
+      return same => ({ ...same, image })
+    }
+    case 'snapshot':
+      return (same, now) =>
+        takeSnapshot(world, same, body.maybeText('name') ?? `${same.name}-${now.getTime()}`, now)
+    default:
+      throw unprocessable('The action type is invalid.')
+  }
+}
+
+/** A droplet's snapshot is a snapshot and a private image at once, under one number. */
+function takeSnapshot(world: World, droplet: Droplet, name: string, now: Date): Droplet {
+  const id = world.ids.number()
+  const about = { name, region: droplet.region.slug, createdAt: wholeSeconds(now), minDiskSize: droplet.disk }
+  addResource(
+    world,
+    'snapshot',
+    buildSnapshot({ ...about, id: String(id), of: { kind: 'droplet', id: String(droplet.id) } }),
+    { now },
+  )
+  addResource(world, 'image', buildImage({ ...about, id, type: 'snapshot' }), { now })
+  return { ...droplet, snapshot_ids: [...droplet.snapshot_ids, id] }
+}
+
+type WithIds = { Params: { id: string; action: string } }
+
+export function dropletActionRoutes(app: FastifyInstance, provider: ProviderContext): void {
+  const { world } = provider
+  const find = (id: string) => {
+    const found = findDroplet(world, id)
+    if (found === undefined) throw notFound()
+    return found.droplet
+  }
+
+  app.get<WithIds>('/v2/droplets/:id/actions', async request =>
+    listing(request, 'actions', pageable(actionsOf(provider, `droplet:${find(request.params.id).id}`))),
+  )
+
+  app.get<WithIds>('/v2/droplets/:id/actions/:action', async request => ({
+    action: findAction(provider, request.params.action, `droplet:${find(request.params.id).id}`),
+  }))
+
+  app.post<WithIds>('/v2/droplets/:id/actions', async (request, reply) => {
+    const droplet = find(request.params.id)
+    const body = new Body(request)
+    const type = body.text('type')
+    if (droplet.locked) throw unprocessable('Droplet already has a pending event.')
+    const change = plan(world, type, body, droplet)
+    replaceDroplet(world, { ...droplet, locked: true })
+    const action = startAction(provider, {
+      type,
+      resource: { kind: 'droplet', id: droplet.id },
+      region: droplet.region,
+      effect(now) {
+        const current = findDroplet(world, droplet.id)?.droplet
+        return current !== undefined && replaceDroplet(world, { ...change(current, now), locked: false })
+      },
+    })
+    reply.code(201)
+    return { action }
   })
 }

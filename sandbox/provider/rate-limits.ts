@@ -1,6 +1,6 @@
 // Decides when a token has asked too often: two sliding windows for each token, an hour and a minute, and
 // the tighter one the provider keeps for the list of SSH keys. Only the burst refusal says when to return.
-import { tooManyRequests } from './errors.ts'
+import { tooManyRequests } from './protocol.ts'
 
 export type RateLimits = { perHour?: number | false; perMinute?: number | false }
 

@@ -4,32 +4,19 @@ import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { type SandboxClock, systemClock } from '../clock.ts'
 import { smallCompany } from '../world/small-company.ts'
-import { settle, type World } from '../world/world.ts'
-import { accountRoutes } from './account.ts'
+import { runDue, type World } from '../world/world.ts'
+import { accountRoutes, projectRoutes, sshKeyRoutes, tagRoutes } from './account.ts'
 import { actionRoutes } from './actions.ts'
-import { appRoutes } from './apps.ts'
 import { billingRoutes } from './billing.ts'
 import { controlRoutes } from './control.ts'
-import { databaseRoutes } from './databases.ts'
-import { domainRoutes } from './domains.ts'
-import { dropletActionRoutes } from './droplet-actions.ts'
-import { dropletRoutes } from './droplets.ts'
-import { ProviderError, unauthorized } from './errors.ts'
-import { strikeBefore, strikeBody, strikeBytes } from './fault-effects.ts'
-import { type FaultSpec, Faults } from './faults.ts'
-import { firewallRoutes } from './firewalls.ts'
-import { imageRoutes } from './images.ts'
-import { kubernetesRoutes } from './kubernetes.ts'
-import { loadBalancerRoutes } from './load-balancers.ts'
-import { pathOf, queryOf } from './paging.ts'
-import { projectRoutes } from './projects.ts'
+import { dropletActionRoutes, dropletRoutes } from './droplets.ts'
+import type { LoggedRequest, ProviderContext } from './endpoints.ts'
+import { applyBeforeHandler, applyToBody, applyToBytes, type FaultSpec, Faults } from './faults.ts'
+import { appRoutes, databaseRoutes, kubernetesRoutes, registryRoutes } from './managed.ts'
+import { domainRoutes, firewallRoutes, loadBalancerRoutes, reservedIpRoutes, vpcRoutes } from './network.ts'
+import { ApiError, pathOf, queryOf, unauthorized } from './protocol.ts'
 import { createRateLimiter, type RateLimits } from './rate-limits.ts'
-import { registryRoutes } from './registries.ts'
-import { reservedIpRoutes } from './reserved-ips.ts'
-import { sshKeyRoutes } from './ssh-keys.ts'
-import { tagRoutes } from './tags.ts'
-import { volumeRoutes } from './volumes.ts'
-import { vpcRoutes } from './vpcs.ts'
+import { imageRoutes, volumeRoutes } from './storage.ts'
 
 export const SANDBOX_TOKEN = 'sandbox-provider-token'
 
@@ -45,9 +32,6 @@ export type SandboxProviderOptions = {
   rateLimits?: RateLimits | false
 }
 
-/** The token is what the request carried, for tests to look at. */
-export type Answered = { method: string; url: string; status: number; at: Date; token: string | undefined }
-
 export type SandboxProvider = {
   listen(port?: number): Promise<{ url: string }>
   close(): Promise<void>
@@ -55,19 +39,10 @@ export type SandboxProvider = {
   readonly faults: Faults
   readonly clock: SandboxClock
   /** The latest thousand requests for the provider's own paths, oldest first. */
-  readonly requests: Answered[]
+  readonly requests: LoggedRequest[]
 }
 
-/** What a family of endpoints works with. */
-export type Provider = {
-  readonly world: World
-  readonly clock: SandboxClock
-  readonly actionDelayMs: number
-  readonly faults: Faults
-  readonly requests: Answered[]
-}
-
-const families: ((app: FastifyInstance, provider: Provider) => void)[] = [
+const families: ((app: FastifyInstance, provider: ProviderContext) => void)[] = [
   accountRoutes,
   actionRoutes,
   appRoutes,
@@ -92,7 +67,7 @@ const families: ((app: FastifyInstance, provider: Provider) => void)[] = [
 
 export function createSandboxProvider(options: SandboxProviderOptions = {}): SandboxProvider {
   const clock = options.clock ?? systemClock
-  const provider: Provider = {
+  const provider: ProviderContext = {
     world: options.seed ?? smallCompany({ startedAt: clock.now() }),
     clock,
     actionDelayMs: options.actionDelayMs ?? 2000,
@@ -135,30 +110,27 @@ function readEmptyJson(app: FastifyInstance): void {
 function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const refusal =
-      error instanceof ProviderError
+      error instanceof ApiError
         ? error
-        : new ProviderError(
-            error.statusCode ?? 500,
-            error.statusCode ? error.message : `sandbox: ${error.stack}`,
-          )
+        : new ApiError(error.statusCode ?? 500, error.statusCode ? error.message : `sandbox: ${error.stack}`)
     reply.code(refusal.status).headers(refusal.headers)
     return { id: refusal.id, message: refusal.message, request_id: request.id }
   })
   app.setNotFoundHandler(request => {
-    throw new ProviderError(404, `The sandbox does not simulate ${request.method} ${pathOf(request)}.`)
+    throw new ApiError(404, `The sandbox does not simulate ${request.method} ${pathOf(request)}.`)
   })
 }
 
 /** Auth, rate limits and faults stand before every path of the provider, and before none of the sandbox. */
-function guard(app: FastifyInstance, provider: Provider, options: SandboxProviderOptions): void {
+function guard(app: FastifyInstance, provider: ProviderContext, options: SandboxProviderOptions): void {
   const { world, clock, faults, requests } = provider
   const tokens = new Set([options.token ?? SANDBOX_TOKEN].flat())
   const limiter = createRateLimiter(options.rateLimits ?? {})
-  const struck = new WeakMap<FastifyRequest, FaultSpec>()
+  const planned = new WeakMap<FastifyRequest, FaultSpec>()
 
   app.addHook('onRequest', async (request, reply) => {
     const now = clock.now()
-    settle(world, now)
+    runDue(world, now)
     reply.headers({ 'x-sandbox': 'simulated', 'x-request-id': request.id })
     if (pathOf(request).startsWith('/__sandbox/')) return
     const token = tokenOf(request)
@@ -170,21 +142,21 @@ function guard(app: FastifyInstance, provider: Provider, options: SandboxProvide
     }
     const fault = faults.take({ method: request.method, path: pathOf(request), query: queryOf(request) })
     if (fault === undefined) return
-    struck.set(request, fault)
-    if (strikeBefore(fault, world, now, request)) {
+    planned.set(request, fault)
+    if (applyBeforeHandler(fault, world, now, request)) {
       reply.hijack()
       return reply
     }
   })
 
   app.addHook('preSerialization', async (request, reply, body) => {
-    const fault = struck.get(request)
-    return fault === undefined || reply.statusCode >= 400 ? body : strikeBody(fault, request, body)
+    const fault = planned.get(request)
+    return fault === undefined || reply.statusCode >= 400 ? body : applyToBody(fault, request, body)
   })
 
   app.addHook('onSend', async (request, reply, payload) => {
-    const fault = struck.get(request)
-    return fault === undefined ? payload : strikeBytes(fault, request, reply, payload)
+    const fault = planned.get(request)
+    return fault === undefined ? payload : applyToBytes(fault, request, reply, payload)
   })
 
   app.addHook('onResponse', async (request, reply) => {

@@ -5,7 +5,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { type SandboxClock, systemClock } from '../clock.ts'
 import { FaultQueue } from '../fault-queue.ts'
-import type { StorageFault } from './faults.ts'
 import { type Keys, type Refusal, refusalOf } from './verify-signature.ts'
 
 export type SandboxStorageOptions = Keys & { bucket: string; clock?: SandboxClock }
@@ -117,4 +116,22 @@ function withOtherByte(object: Buffer): Buffer {
   const other = Buffer.from(object)
   other[other.length >> 1]! ^= 1
   return other
+}
+
+// Decides which faults the simulated S3-compatible service can be asked for.
+
+export type StorageFault = (
+  | { fault: 'server_error'; status?: number }
+  /** Never answers. */
+  | { fault: 'stall' }
+  /** Answers, but in one byte something else than what was put. */
+  | { fault: 'wrong_bytes' }
+  /** Says how long the object is, and ends before. */
+  | { fault: 'cut' }
+  | { fault: 'redirect' }
+) & {
+  /** Of which requests; all, unless said otherwise. */
+  method?: string
+  /** A part of their paths. */
+  path?: string
 }

@@ -1,6 +1,6 @@
 // Decides what an invoice is in this world: lines in whole cents, and everything the provider shows of it
 // (total, summary, CSV) counted from those lines, so that the figures can never disagree.
-import { namedUuid } from './ids.ts'
+import { namedUuid } from './kinds.ts'
 
 export type InvoiceLine = {
   product: string

@@ -1,6 +1,6 @@
 // Decides what can be ordered: the regions, droplet sizes and public images of the simulated provider.
 // Slugs are real ones; the list is shorter than the provider's, and the prices are those of the examples.
-import type { Image, Region, Size } from './official.ts'
+import type { Image, Region, Size } from './kinds.ts'
 
 type SizeRow = [slug: string, memory: number, vcpus: number, disk: number, transfer: number, monthly: number]
 

@@ -1,6 +1,6 @@
 // Decides what droplets, images and snapshots look like: one way to build each, for seeds, for generated
 // worlds and for what is created over the API.
-import type { Droplet, Image, Region, Size, Snapshot } from './official.ts'
+import type { Droplet, Image, Region, Size, Snapshot } from './kinds.ts'
 
 export type DropletFields = {
   id: number

@@ -1,22 +1,49 @@
+// Decides which kinds of resource exist: their types, taken from the official specification, where the provider lists them,
+// how each is identified, and which of them belong to a project.
+import { createHash } from 'node:crypto'
+import type { components } from '../../src/integrations/digitalocean/generated/api.d.ts'
+
+type Schemas = components['schemas']
+
+export type Droplet = Schemas['droplet']
+export type Volume = Schemas['volume_full'] & { id: string; name: string; region: Region }
+export type Snapshot = Schemas['snapshots']
+export type Image = Schemas['image'] & { id: number; name: string }
+export type LoadBalancer = Schemas['load_balancer'] & { id: string; name: string }
+export type Firewall = Schemas['firewall'] & { id: string; name: string }
+export type Vpc = Schemas['vpc'] & { id: string; name: string }
+export type Domain = Schemas['domain'] & { name: string }
+export type SshKey = Schemas['sshKeys'] & { id: number }
+export type Database = Schemas['database_cluster_read'] & { id: string }
+export type Cluster = Schemas['cluster_read'] & { id: string }
+export type App = Schemas['app'] & { id: string }
+export type Registry = Schemas['registry'] & { name: string }
+export type Region = Schemas['region']
+export type Size = Schemas['size']
+export type Action = Schemas['action'] & { id: number; status: 'in-progress' | 'completed' | 'errored' }
+export type Account = Schemas['account']
+export type Project = Schemas['project'] & { id: string; name: string }
+export type ProjectResource = Schemas['resource'] & { urn: string }
+export type ForwardingRule = Schemas['forwarding_rule']
+
+// Kept with the droplet's id alone; the droplet is put in whole when it is shown, so that it never goes
+// stale. (The official type of `region` here is an intersection that nothing can satisfy.)
+export type ReservedIp = {
+  ip: string
+  region: Region
+  locked: boolean
+  project_id: string
+  droplet_id: number | null
+}
+export type ReservedIpv6 = {
+  ip: string
+  region_slug: string
+  reserved_at: string
+  droplet_id: number | null
+}
+
 // Decides which kinds of resource exist, where the provider lists them, how each is identified and which
 // of them belong to a project. GPU droplets and IPv6 reservations are listings of their own at the provider.
-import type {
-  App,
-  Cluster,
-  Database,
-  Domain,
-  Droplet,
-  Firewall,
-  Image,
-  LoadBalancer,
-  Registry,
-  ReservedIp,
-  ReservedIpv6,
-  Snapshot,
-  SshKey,
-  Volume,
-  Vpc,
-} from './official.ts'
 
 export type Items = {
   droplet: Droplet
@@ -77,4 +104,46 @@ export function parseUrn(urn: string): { kind: Kind; id: string } | undefined {
   if (scheme !== 'do' || rest.length === 0) return undefined
   const kind = kindNames.find(name => (KINDS[name] as Traits).urn === type)
   return kind === undefined ? undefined : { kind, id: rest.join(':') }
+}
+
+// Decides which ids things get. Seeds name theirs, so they are the same at every start; what is created
+// later counts up from the world's start, so that a restarted sandbox never hands an old id out again.
+
+/** The same name always gives the same UUID. */
+export function namedUuid(name: string): string {
+  const hex = createHash('sha1').update(`cloudops-sandbox:${name}`).digest('hex')
+  const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${hex.slice(20, 32)}`
+}
+
+/** MD5-style colon-separated fingerprint, as the provider shows for SSH keys. */
+export function fingerprintOf(publicKey: string): string {
+  const hex = createHash('md5').update(publicKey).digest('hex')
+  return hex.match(/../g)?.join(':') ?? hex
+}
+
+export type Ids = {
+  number(): number
+  uuid(): string
+  ipv4(): string
+  ipv6(): string
+}
+
+const COUNT_FROM = Date.UTC(2026, 0, 1)
+
+export function createIds(startedAt: Date): Ids {
+  const epoch = Math.max(0, Math.floor((startedAt.getTime() - COUNT_FROM) / 1000))
+  let numbers = 600_000_000 + epoch
+  let uuids = 0
+  let addresses = 0
+  return {
+    number: () => ++numbers,
+    uuid: () => namedUuid(`created:${epoch}:${++uuids}`),
+    // 198.18.0.0/15 and 2001:db8::/32 are set aside for tests: no sandbox address belongs to anybody.
+    ipv4: () => {
+      addresses += 1
+      return `198.19.${(addresses >> 8) & 255}.${addresses & 255}`
+    },
+    ipv6: () => `2001:db8:feed::${(++addresses).toString(16)}`,
+  }
 }

@@ -1,8 +1,8 @@
 // Decides what the managed services look like: database clusters (with the passwords and URIs the real
 // provider returns, which nobody may store), Kubernetes clusters, apps and container registries.
 import { createHash } from 'node:crypto'
-import { namedUuid } from './ids.ts'
-import type { App, Cluster, Database, Registry } from './official.ts'
+import type { App, Cluster, Database, Registry } from './kinds.ts'
+import { namedUuid } from './kinds.ts'
 
 type Engine = Database['engine']
 

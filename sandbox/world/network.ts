@@ -1,16 +1,7 @@
 // Decides what volumes and the networking kinds look like: VPCs, firewalls, load balancers, reserved
 // addresses, domains and SSH keys.
-import { fingerprintOf } from './ids.ts'
-import type {
-  Domain,
-  Firewall,
-  ForwardingRule,
-  LoadBalancer,
-  Region,
-  SshKey,
-  Volume,
-  Vpc,
-} from './official.ts'
+import type { Domain, Firewall, ForwardingRule, LoadBalancer, Region, SshKey, Volume, Vpc } from './kinds.ts'
+import { fingerprintOf } from './kinds.ts'
 
 export function buildVolume(fields: {
   id: string

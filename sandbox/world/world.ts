@@ -2,10 +2,20 @@
 // project, a removed one leaves it, and what takes time happens once the clock has passed it.
 import { wholeSeconds } from '../clock.ts'
 import type { Billing } from './billing.ts'
+import { findPublicImage } from './catalogue.ts'
 import { Collection, type LazyBase } from './collection.ts'
-import { createIds, type Ids, namedUuid } from './ids.ts'
-import { type Items, KINDS, type Kind, kindNames, parseUrn, urnOf } from './kinds.ts'
-import type { Account, Action, Project, ProjectResource } from './official.ts'
+import type { Account, Action, Droplet, Image, Project, ProjectResource } from './kinds.ts'
+import {
+  createIds,
+  type Ids,
+  type Items,
+  KINDS,
+  type Kind,
+  kindNames,
+  namedUuid,
+  parseUrn,
+  urnOf,
+} from './kinds.ts'
 
 export type Shelves = { [K in Kind]: Collection<Items[K]> }
 
@@ -150,7 +160,7 @@ export function schedule(world: World, at: Date, happen: (now: Date) => void): v
 }
 
 /** Lets everything happen whose time has come. Called before each request is answered. */
-export function settle(world: World, now: Date): void {
+export function runDue(world: World, now: Date): void {
   while (world.agenda.length > 0 && world.agenda[0]!.at <= now.getTime()) {
     const due = world.agenda.shift()!
     due.happen(new Date(due.at))
@@ -199,4 +209,73 @@ export function project(fields: {
     created_at: fields.createdAt,
     updated_at: fields.createdAt,
   }
+}
+
+// Droplets, plain and GPU, and what holds on to them.
+
+type DropletKind = 'droplet' | 'gpu_droplet'
+
+export function findDroplet(
+  world: World,
+  id: string | number,
+): { kind: DropletKind; droplet: Droplet } | undefined {
+  for (const kind of ['droplet', 'gpu_droplet'] as const) {
+    const droplet = world.shelves[kind].get(String(id))
+    if (droplet !== undefined) return { kind, droplet }
+  }
+  return undefined
+}
+
+export function replaceDroplet(world: World, droplet: Droplet): boolean {
+  const found = findDroplet(world, droplet.id)
+  if (found !== undefined) world.shelves[found.kind].replace(droplet)
+  return found !== undefined
+}
+
+/** Everything that held on to a droplet lets go of it. */
+export function destroyDroplet(world: World, kind: DropletKind, id: number): void {
+  removeResource(world, kind, String(id))
+  detachEverywhere(world, id)
+  const { reserved_ip, reserved_ipv6, firewall, load_balancer } = world.shelves
+  for (const reserved of reserved_ip.filter(item => item.droplet_id === id)) {
+    reserved_ip.replace({ ...reserved, droplet_id: null })
+  }
+  for (const reserved of reserved_ipv6.filter(item => item.droplet_id === id)) {
+    reserved_ipv6.replace({ ...reserved, droplet_id: null })
+  }
+  const others = (ids: readonly number[] | null | undefined) => (ids ?? []).filter(other => other !== id)
+  for (const wall of firewall.filter(item => item.droplet_ids?.includes(id) ?? false)) {
+    firewall.replace({ ...wall, droplet_ids: others(wall.droplet_ids) })
+  }
+  for (const balancer of load_balancer.filter(item => item.droplet_ids?.includes(id) ?? false)) {
+    load_balancer.replace({ ...balancer, droplet_ids: others(balancer.droplet_ids) })
+  }
+}
+
+export function findImage(world: World, word: string | number): Image | undefined {
+  return findPublicImage(String(word)) ?? world.shelves.image.get(String(word))
+}
+
+export function attachVolume(world: World, volumeId: string, dropletId: number): boolean {
+  const volume = world.shelves.volume.get(volumeId)
+  const droplet = findDroplet(world, dropletId)?.droplet
+  if (volume === undefined || droplet === undefined) return false
+  world.shelves.volume.replace({ ...volume, droplet_ids: [dropletId] })
+  return replaceDroplet(world, { ...droplet, volume_ids: [...new Set([...droplet.volume_ids, volumeId])] })
+}
+
+function detachEverywhere(world: World, dropletId: number): void {
+  const { volume } = world.shelves
+  for (const item of volume.filter(each => each.droplet_ids?.includes(dropletId) ?? false)) {
+    volume.replace({ ...item, droplet_ids: [] })
+  }
+}
+
+export function detachVolume(world: World, volumeId: string, dropletId: number): boolean {
+  const volume = world.shelves.volume.get(volumeId)
+  if (volume === undefined) return false
+  world.shelves.volume.replace({ ...volume, droplet_ids: [] })
+  const droplet = findDroplet(world, dropletId)?.droplet
+  if (droplet === undefined) return true
+  return replaceDroplet(world, { ...droplet, volume_ids: droplet.volume_ids.filter(id => id !== volumeId) })
 }

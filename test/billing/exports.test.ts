@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { exportLines } from '../../../src/features/billing/export-lines.ts'
+import { kindNames } from '../../sandbox/world/kinds.ts'
+import { exportLines } from '../../src/features/billing/export-lines.ts'
 import {
   CHARGE_CATEGORIES,
   chargeCategory,
@@ -10,13 +11,12 @@ import {
   type FocusLine,
   type FocusRow,
   focusRow,
-} from '../../../src/features/billing/focus-row.ts'
-import { focusServices } from '../../../src/features/billing/focus-services.ts'
-import { type PayloadLine, payloadText } from '../../../src/features/billing/payload.ts'
-import { kindNames } from '../../../src/integrations/digitalocean/index.ts'
-import { csvLine, prefersCsv } from '../../../src/kernel/http/csv.ts'
-import { firstDayAfter, monthOf } from '../../../src/kernel/time.ts'
-import { parseCsv } from '../../support/csv.ts'
+} from '../../src/features/billing/focus-row.ts'
+import { focusServices } from '../../src/features/billing/focus-services.ts'
+import { type PayloadLine, payloadText } from '../../src/features/billing/payload.ts'
+import { csvLine, prefersCsv } from '../../src/kernel/http/csv.ts'
+import { firstDayAfter, monthOf } from '../../src/kernel/time.ts'
+import { parseCsv } from '../support/csv.ts'
 
 test('a billing period is a calendar month, whichever of its days names it', () => {
   assert.deepEqual(

@@ -1,12 +1,12 @@
 // What a line of an invoice says, to the last digit: amounts, times, kinds and names at their limits.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { contentOf } from '../../../src/features/billing/invoice-line.ts'
-import { kindOf, nameOf } from '../../../src/features/billing/line-match.ts'
-import { endOf, readLineTime } from '../../../src/features/billing/line-time.ts'
-import { readAmount } from '../../../src/features/billing/provider-amount.ts'
-import { monthOf } from '../../../src/kernel/time.ts'
-import { csv, HEADER, linesOf, row } from './file.ts'
+import { contentOf } from '../../src/features/billing/invoice-line.ts'
+import { kindOf, nameOf } from '../../src/features/billing/line-match.ts'
+import { endOf, readLineTime } from '../../src/features/billing/line-time.ts'
+import { readAmount } from '../../src/features/billing/provider-amount.ts'
+import { monthOf } from '../../src/kernel/time.ts'
+import { csv, HEADER, linesOf, row } from '../support/invoice-file.ts'
 
 test('an amount has at most 15 digits before the point and 18 behind it, and fits a safe integer', () => {
   const [most, fraction] = ['9'.repeat(15), '1'.repeat(18)]

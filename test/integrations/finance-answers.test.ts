@@ -1,8 +1,8 @@
 // What finance answers, read: receipts, refusals, and text that is fit to be shown.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FinanceError, faultOf, fitForDisplay } from '../../src/integrations/finance/errors.ts'
-import { readComplaint, readReceipt } from '../../src/integrations/finance/receipt.ts'
+import { FinanceError, faultOf, readReceipt, readRefusal } from '../../src/integrations/finance/receipt.ts'
+import { fitForDisplay } from '../../src/kernel/http-client.ts'
 
 test('a receipt has the invoice’s id, as text or a number, and what was done, with an envelope or without', () => {
   const receipts: [answer: unknown, id: string, action: string][] = [
@@ -48,8 +48,8 @@ test('a complaint is found in any of the usual places', () => {
     [{}, undefined],
     [[], undefined],
   ]
-  for (const [answer, words] of complaints) assert.equal(readComplaint(JSON.stringify(answer)), words)
-  assert.equal(readComplaint('<html>'), undefined)
+  for (const [answer, words] of complaints) assert.equal(readRefusal(JSON.stringify(answer)), words)
+  assert.equal(readRefusal('<html>'), undefined)
 })
 
 test('the invoice is at fault with 400, 413 and 422; the rest may pass', () => {

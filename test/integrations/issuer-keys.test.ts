@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { fetchKeySet } from '../../src/integrations/issuer/index.ts'
-import { readKeySet } from '../../src/integrations/issuer/key-set.ts'
+import { fetchKeySet, readKeySet } from '../../src/integrations/issuer/key-set.ts'
 
 const bits = (count: number) => {
   const bytes = Buffer.alloc(Math.ceil(count / 8), 0xff)

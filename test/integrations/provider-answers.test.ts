@@ -1,10 +1,19 @@
 // The provider's answers, read strictly: pages, objects, ids, amounts; what is worth another try, and when.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decimalAt, idAt, listAt, objectAt, textAt } from '../../src/integrations/digitalocean/answers.ts'
-import { createTally, type PageCount } from '../../src/integrations/digitalocean/completeness.ts'
-import { idText, readPage } from '../../src/integrations/digitalocean/page.ts'
-import { backoffMs, isPassingStatus, retryAfterMs } from '../../src/integrations/digitalocean/retry.ts'
+import { isPassingStatus } from '../../src/integrations/digitalocean/errors.ts'
+import { createTally, type PageCount } from '../../src/integrations/digitalocean/listing.ts'
+import {
+  decimalAt,
+  idAt,
+  idText,
+  listAt,
+  objectAt,
+  readPage,
+  textAt,
+} from '../../src/integrations/digitalocean/responses.ts'
+import { retryAfterMs } from '../../src/kernel/http-client.ts'
+import { backoffMs } from '../../src/kernel/retry.ts'
 
 const page = (body: Record<string, unknown>) => readPage(body, 'things', 'id')
 const says = (words: string) => ({ message: new RegExp(`${words}$`) })

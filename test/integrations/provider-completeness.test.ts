@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createDistinctIds } from '../../src/integrations/digitalocean/distinct-ids.ts'
 import { createProvider, ProviderBusyError } from '../../src/integrations/digitalocean/index.ts'
+import { createDistinctIds } from '../../src/integrations/digitalocean/listing.ts'
 import { testClock } from './scripted-provider.ts'
 
 /** A page as some provider might send it, well or badly. */
@@ -73,7 +73,7 @@ async function list(pages: ScriptedPage[]) {
   const provider = createProvider({
     baseUrl: 'https://provider.test',
     token: 'token',
-    clock: testClock(),
+    timer: testClock(),
     limits: { attempts: 2, maxPages: 20 },
     fetch: async url => {
       const { host, searchParams } = new URL(url)

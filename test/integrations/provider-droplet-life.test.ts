@@ -103,7 +103,7 @@ test('a droplet is waited for: its action first, then the droplet itself', async
       }
     return { body: { droplet: { ...droplet, status: ++looks > 1 ? 'active' : 'new' } } }
   })
-  const active = await provider.untilDropletActive({ dropletId: '1', actionId: '77' })
+  const active = await provider.waitForActiveDroplet({ dropletId: '1', actionId: '77' })
   assert.deepEqual([active.status, actions, looks], ['active', 5, 2])
 })
 
@@ -113,7 +113,7 @@ test('an action that errored, a droplet that vanished and one that never boots e
   const { provider } = await setup(t, ({ path }) =>
     path.startsWith('/v2/actions/') ? { body: { action: { id: 77, type: 'create', status } } } : found,
   )
-  const wait = (actionId: string | null) => provider.untilDropletActive({ dropletId: '1', actionId })
+  const wait = (actionId: string | null) => provider.waitForActiveDroplet({ dropletId: '1', actionId })
   await assert.rejects(wait('77'), /could not make the droplet 1/)
   status = 'completed'
   await assert.rejects(wait('77'), /droplet 1 is gone/)
@@ -124,7 +124,7 @@ test('an action that errored, a droplet that vanished and one that never boots e
 test('the signal ends a wait', async t => {
   const { provider } = await setup(t, () => ({ body: { droplet } }))
   const ending = AbortSignal.abort(new Error('stopped'))
-  const wait = provider.untilDropletActive({ dropletId: '1', actionId: null }, { signal: ending })
+  const wait = provider.waitForActiveDroplet({ dropletId: '1', actionId: null }, { signal: ending })
   await assert.rejects(wait, /stopped/)
 })
 

@@ -70,7 +70,7 @@ test('attempts are bounded and spread by doubling waits', async t => {
 test('with full jitter a wait may be anything down to nothing', async t => {
   const baseUrl = await serve(t, inTurn({ status: 500, body: {} }, balance))
   const clock = testClock()
-  const provider = createProvider({ baseUrl, token, clock, random: () => 0.25 })
+  const provider = createProvider({ baseUrl, token, timer: clock, random: () => 0.25 })
   t.after(() => provider.close())
   await provider.balance()
   assert.deepEqual(clock.waits, [125])
@@ -202,7 +202,7 @@ test('a create that could not connect has not happened', async () => {
   const fetch = async () => {
     throw new TypeError('fetch failed', { cause: Object.assign(new Error('no'), { code: 'ECONNREFUSED' }) })
   }
-  const provider = createProvider({ baseUrl: 'http://provider.test', token, fetch, clock: testClock() })
+  const provider = createProvider({ baseUrl: 'http://provider.test', token, fetch, timer: testClock() })
   const error = await failure(provider.createDroplet(droplet))
   assert.deepEqual([error.kind, error.mayHaveHappened], ['network', false])
   await provider.close()
@@ -236,7 +236,7 @@ test('the token goes out as a bearer and shows nowhere else', async t => {
       ? { status: 500, body: {} }
       : { status: 401, body: { id: token, message, request_id: token } }
   })
-  const provider = createProvider({ baseUrl, token, clock: testClock(), log })
+  const provider = createProvider({ baseUrl, token, timer: testClock(), log })
   t.after(() => provider.close())
   const error = await failure(provider.balance())
   assert.deepEqual(seen, [`Bearer ${token}`, `Bearer ${token}`])
@@ -260,7 +260,7 @@ test('a token of any shape is kept out of what the provider says', async t => {
     status: 403,
     body: { id: 'forbidden', message: `${plain} lacks a scope` },
   }))
-  const provider = createProvider({ baseUrl, token: plain, clock: testClock() })
+  const provider = createProvider({ baseUrl, token: plain, timer: testClock() })
   t.after(() => provider.close())
   assert.equal((await failure(provider.balance())).providerMessage, '[token] lacks a scope')
 })

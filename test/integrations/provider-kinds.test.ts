@@ -1,7 +1,7 @@
 // The table of kinds, once more in words: where each is listed, which are tagged, what changes by itself, what is noise.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isInMotion, type Kind, kindNames, mapItem } from '../../src/integrations/digitalocean/index.ts'
+import { isTransitional, type Kind, kindNames, mapItem } from '../../src/integrations/digitalocean/index.ts'
 import { kindEntry } from '../../src/integrations/digitalocean/kinds.ts'
 
 const LISTED: Record<Kind, string[]> = {
@@ -51,8 +51,8 @@ test('a status that will change by itself is worth another look', () => {
     app: ['PENDING_BUILD', 'BUILDING', 'PENDING_DEPLOY', 'DEPLOYING'],
   }
   for (const [kind, statuses] of Object.entries(moving))
-    for (const status of statuses) assert.ok(isInMotion(kind as Kind, { status }), `${kind} ${status}`)
-  for (const status of ['active', '', null, undefined]) assert.ok(!isInMotion('droplet', { status }))
+    for (const status of statuses) assert.ok(isTransitional(kind as Kind, { status }), `${kind} ${status}`)
+  for (const status of ['active', '', null, undefined]) assert.ok(!isTransitional('droplet', { status }))
 })
 
 test('an app’s progress is noise, its deployments are known by their ids, and its routes keep their order', () => {

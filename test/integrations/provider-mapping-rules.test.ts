@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  isInMotion,
   isKind,
+  isTransitional,
   type Kind,
   kindNames,
   mapItem,
@@ -56,7 +56,7 @@ test('an app’s status is its newest deployment’s phase', () => {
   assert.equal(mapItem('app', app).status, 'ACTIVE')
   const deploying = mapItem('app', { ...app, in_progress_deployment: { id: 'd2', phase: 'BUILDING' } })
   assert.equal(deploying.status, 'BUILDING')
-  assert.equal(isInMotion('app', deploying), true)
+  assert.equal(isTransitional('app', deploying), true)
 })
 
 test('a GPU droplet maps like any other and keeps its GPU', () => {
@@ -245,9 +245,9 @@ const moving: Partial<Record<Kind, string>> = {
 for (const kind of kindNames) {
   test(`a ${kind} is in motion only in a status that will pass`, () => {
     const status = moving[kind]
-    if (status) assert.equal(isInMotion(kind, { status }), true)
+    if (status) assert.equal(isTransitional(kind, { status }), true)
     for (const still of ['active', 'online', 'running', 'available', null]) {
-      assert.equal(isInMotion(kind, { status: still }), false)
+      assert.equal(isTransitional(kind, { status: still }), false)
     }
   })
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  createPace,
   createProvider,
+  createProviderRateLimiter,
   defaultLimits,
   ProviderBusyError,
   type ProviderError,
@@ -11,10 +11,14 @@ import { fixture, pageOf, setup, testClock } from './scripted-provider.ts'
 
 const noDeadline = { deadlineAt: Number.POSITIVE_INFINITY }
 
-async function take(pace: ReturnType<typeof createPace>, times: number, path = '/v2/droplets') {
+async function take(
+  rateLimiter: ReturnType<typeof createProviderRateLimiter>,
+  times: number,
+  path = '/v2/droplets',
+) {
   for (let n = 0; n < times; n += 1) {
-    await pace.take(path, noDeadline)
-    pace.done(null)
+    await rateLimiter.take(path, noDeadline)
+    rateLimiter.done(null)
   }
 }
 
@@ -27,20 +31,20 @@ const headers = (remaining: number, reset: number) =>
 
 test('250 requests go at once, the next waits until the first has left the minute', async () => {
   const clock = testClock()
-  const pace = createPace(clock, defaultLimits)
-  await take(pace, 250)
+  const rateLimiter = createProviderRateLimiter(clock, defaultLimits)
+  await take(rateLimiter, 250)
   assert.deepEqual(clock.waits, [])
   clock.pass(10_000)
-  await take(pace, 1)
+  await take(rateLimiter, 1)
   assert.deepEqual(clock.waits, [50_000])
 })
 
 test('no minute ever holds more than 250 requests, nor an hour more than 5,000', async () => {
   const clock = testClock()
-  const pace = createPace(clock, { ...defaultLimits, maxWaitMs: 3_600_000 })
+  const rateLimiter = createProviderRateLimiter(clock, { ...defaultLimits, maxWaitMs: 3_600_000 })
   const departures: number[] = []
   for (let n = 0; n < 11_000; n += 1) {
-    await take(pace, 1)
+    await take(rateLimiter, 1)
     departures.push(clock.now())
     clock.pass(n % 3 === 0 ? 40 : 0)
   }
@@ -53,9 +57,9 @@ test('no minute ever holds more than 250 requests, nor an hour more than 5,000',
 
 test('an exhausted hour asks to be rescheduled instead of holding the job', async () => {
   const clock = testClock()
-  const pace = createPace(clock, defaultLimits)
-  await take(pace, 5_000)
-  await assert.rejects(take(pace, 1), error => {
+  const rateLimiter = createProviderRateLimiter(clock, defaultLimits)
+  await take(rateLimiter, 5_000)
+  await assert.rejects(take(rateLimiter, 1), error => {
     assert.ok(error instanceof ProviderBusyError)
     assert.ok(error.retryAfterMs > 2_000_000 && error.retryAfterMs <= 3_600_000)
     return true
@@ -64,79 +68,79 @@ test('an exhausted hour asks to be rescheduled instead of holding the job', asyn
 
 test('the SSH keys have a limit of their own that does not hold up the rest', async () => {
   const clock = testClock()
-  const pace = createPace(clock, defaultLimits)
-  await take(pace, 10, '/v2/account/keys')
-  await take(pace, 10)
+  const rateLimiter = createProviderRateLimiter(clock, defaultLimits)
+  await take(rateLimiter, 10, '/v2/account/keys')
+  await take(rateLimiter, 10)
   assert.deepEqual(clock.waits, [])
-  await take(pace, 1, '/v2/account/keys')
+  await take(rateLimiter, 1, '/v2/account/keys')
   assert.deepEqual(clock.waits, [60_000])
 })
 
 test('when the provider says nothing remains, the next request waits for its reset', async () => {
   const clock = testClock()
-  const pace = createPace(clock, defaultLimits)
-  await pace.take('/v2/apps', noDeadline)
-  pace.done(headers(0, clock.now() / 1_000 + 30))
-  assert.deepEqual(pace.allowance(), { limit: 5_000, remaining: 0, resetAt: clock.now() + 30_000 })
-  await take(pace, 1)
+  const rateLimiter = createProviderRateLimiter(clock, defaultLimits)
+  await rateLimiter.take('/v2/apps', noDeadline)
+  rateLimiter.done(headers(0, clock.now() / 1_000 + 30))
+  assert.deepEqual(rateLimiter.allowance(), { limit: 5_000, remaining: 0, resetAt: clock.now() + 30_000 })
+  await take(rateLimiter, 1)
   assert.deepEqual(clock.waits, [30_000])
 })
 
 test('what remains is shared among the requests under way', async () => {
   const clock = testClock()
-  const pace = createPace(clock, defaultLimits)
-  await pace.take('/v2/apps', noDeadline)
-  await pace.take('/v2/apps', noDeadline)
-  pace.done(headers(1, clock.now() / 1_000 + 30))
-  await take(pace, 1)
+  const rateLimiter = createProviderRateLimiter(clock, defaultLimits)
+  await rateLimiter.take('/v2/apps', noDeadline)
+  await rateLimiter.take('/v2/apps', noDeadline)
+  rateLimiter.done(headers(1, clock.now() / 1_000 + 30))
+  await take(rateLimiter, 1)
   assert.deepEqual(clock.waits, [30_000])
 })
 
 test('past its reset the provider’s last word no longer holds', async () => {
   const clock = testClock()
-  const pace = createPace(clock, defaultLimits)
-  await pace.take('/v2/apps', noDeadline)
-  pace.done(headers(0, clock.now() / 1_000 + 30))
+  const rateLimiter = createProviderRateLimiter(clock, defaultLimits)
+  await rateLimiter.take('/v2/apps', noDeadline)
+  rateLimiter.done(headers(0, clock.now() / 1_000 + 30))
   clock.pass(31_000)
-  await take(pace, 3)
+  await take(rateLimiter, 3)
   assert.deepEqual(clock.waits, [])
 })
 
 test('headers that are no numbers are ignored', async () => {
-  const pace = createPace(testClock(), defaultLimits)
-  await pace.take('/v2/apps', noDeadline)
-  pace.done(new Headers({ 'ratelimit-remaining': 'none', 'ratelimit-reset': '-1' }))
-  assert.equal(pace.allowance(), null)
+  const rateLimiter = createProviderRateLimiter(testClock(), defaultLimits)
+  await rateLimiter.take('/v2/apps', noDeadline)
+  rateLimiter.done(new Headers({ 'ratelimit-remaining': 'none', 'ratelimit-reset': '-1' }))
+  assert.equal(rateLimiter.allowance(), null)
 })
 
 test('several short waits together count as one long one', async () => {
   const clock = testClock()
-  const pace = createPace(clock, { ...defaultLimits, maxWaitMs: 40_000 })
-  await pace.take('/v2/apps', noDeadline)
-  pace.done(headers(0, clock.now() / 1_000 + 30))
+  const rateLimiter = createProviderRateLimiter(clock, { ...defaultLimits, maxWaitMs: 40_000 })
+  await rateLimiter.take('/v2/apps', noDeadline)
+  rateLimiter.done(headers(0, clock.now() / 1_000 + 30))
   const { sleep } = clock
   clock.sleep = async ms => {
     await sleep(ms)
-    pace.pauseUntil(clock.now() + 30_000)
+    rateLimiter.pauseUntil(clock.now() + 30_000)
   }
-  await assert.rejects(take(pace, 1), ProviderBusyError)
+  await assert.rejects(take(rateLimiter, 1), ProviderBusyError)
   assert.deepEqual(clock.waits, [30_000])
 })
 
 test('a wait that would pass the deadline fails at once', async () => {
   const clock = testClock()
-  const pace = createPace(clock, defaultLimits)
-  await take(pace, 250)
+  const rateLimiter = createProviderRateLimiter(clock, defaultLimits)
+  await take(rateLimiter, 250)
   await assert.rejects(
-    pace.take('/v2/apps', { deadlineAt: clock.now() + 1_000 }),
+    rateLimiter.take('/v2/apps', { deadlineAt: clock.now() + 1_000 }),
     (error: ProviderError) => error.kind === 'deadline',
   )
 })
 
 test('a waiting request can be aborted', async () => {
-  const pace = createPace(testClock(), defaultLimits)
+  const rateLimiter = createProviderRateLimiter(testClock(), defaultLimits)
   await assert.rejects(
-    pace.take('/v2/apps', { ...noDeadline, signal: AbortSignal.abort(new Error('stop')) }),
+    rateLimiter.take('/v2/apps', { ...noDeadline, signal: AbortSignal.abort(new Error('stop')) }),
     /stop/,
   )
 })
@@ -150,8 +154,11 @@ test('a listing of many SSH keys is paced by that endpoint’s limit', async t =
 
 test('clients of one token share one pace', async t => {
   const { baseUrl, clock } = await setup(t, () => ({ body: fixture('balance.get') }))
-  const pace = createPace(clock, { ...defaultLimits, rates: [{ requests: 1, windowMs: 5_000 }] })
-  const clients = [1, 2].map(() => createProvider({ baseUrl, token: 'shared', clock, pace }))
+  const rateLimiter = createProviderRateLimiter(clock, {
+    ...defaultLimits,
+    rates: [{ requests: 1, windowMs: 5_000 }],
+  })
+  const clients = [1, 2].map(() => createProvider({ baseUrl, token: 'shared', timer: clock, rateLimiter }))
   for (const client of clients) {
     await client.balance()
     await client.close()

@@ -24,7 +24,7 @@ async function setup(
   })
   const clock = testClock()
   const absent = (queue: string) => `nothing for ${queue}`
-  const providers = createProviders({ baseUrl, token, absent, clock, limits, random: () => 1 })
+  const providers = createProviders({ baseUrl, token, absent, timer: clock, limits, random: () => 1 })
   t.after(() => providers.close())
   return { providers, asked, clock }
 }

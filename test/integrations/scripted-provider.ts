@@ -4,12 +4,8 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import {
-  type Clock,
-  createProvider,
-  type Limits,
-  type Provider,
-} from '../../src/integrations/digitalocean/index.ts'
+import { createProvider, type Limits, type Provider } from '../../src/integrations/digitalocean/index.ts'
+import type { Timer } from '../../src/kernel/retry.ts'
 
 export const token = `dop_v1_${'5ec7e7'.repeat(10)}`
 
@@ -32,7 +28,7 @@ export interface Reply {
 
 export type Script = (request: Seen, count: number) => Reply
 
-export interface TestClock extends Clock {
+export interface TestClock extends Timer {
   waits: number[]
   pass(ms: number): void
 }
@@ -68,7 +64,7 @@ export async function setup(t: TestContext, script: Script, limits: Partial<Limi
     return script(request, count)
   })
   const clock = testClock()
-  const provider = createProvider({ baseUrl, token, clock, limits, random: () => 1 })
+  const provider = createProvider({ baseUrl, token, timer: clock, limits, random: () => 1 })
   t.after(() => provider.close())
   return { provider, clock, requests, baseUrl }
 }

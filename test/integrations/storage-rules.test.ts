@@ -4,16 +4,20 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { mayPass, readComplaint } from '../../src/integrations/storage/complaint.ts'
-import { endpointProblem, objectUrl } from '../../src/integrations/storage/endpoint.ts'
-import { fitForDisplay } from '../../src/integrations/storage/errors.ts'
 import { StorageError, verified } from '../../src/integrations/storage/index.ts'
-import { signedHeaders } from '../../src/integrations/storage/signature.ts'
+import {
+  endpointProblem,
+  isRetryable,
+  objectUrl,
+  readS3Error,
+  signedHeaders,
+} from '../../src/integrations/storage/s3-store.ts'
 import { failureCode } from '../../src/kernel/errors.ts'
+import { fitForDisplay } from '../../src/kernel/http-client.ts'
 
 const sha256 = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex')
 
-test('requests are signed as the examples of the S3 documentation are', () => {
+test('requests are signed as the examples of the S3 documentation are', async () => {
   // The example credentials that AWS publishes with them.
   const keys = {
     accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
@@ -22,7 +26,7 @@ test('requests are signed as the examples of the S3 documentation are', () => {
   }
   const at = new Date('2013-05-24T00:00:00Z')
   const host = 'https://examplebucket.s3.amazonaws.com'
-  const get = signedHeaders(
+  const get = await signedHeaders(
     {
       method: 'GET',
       url: new URL(`${host}/test.txt`),
@@ -37,9 +41,9 @@ test('requests are signed as the examples of the S3 documentation are', () => {
     range: 'bytes=0-9',
     'x-amz-content-sha256': sha256(''),
     'x-amz-date': '20130524T000000Z',
-    authorization: `${scope},SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41`,
+    authorization: `${scope}, SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41`,
   })
-  const put = signedHeaders(
+  const put = await signedHeaders(
     {
       method: 'PUT',
       url: new URL(`${host}/test%24file.text`),
@@ -51,7 +55,7 @@ test('requests are signed as the examples of the S3 documentation are', () => {
   )
   assert.equal(
     put.authorization,
-    `${scope},SignedHeaders=date;host;x-amz-content-sha256;x-amz-date;x-amz-storage-class,Signature=98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd`,
+    `${scope}, SignedHeaders=date;host;x-amz-content-sha256;x-amz-date;x-amz-storage-class, Signature=98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd`,
   )
 })
 
@@ -134,7 +138,7 @@ test('an object is addressed in the path or in the host’s name, below the endp
 test('a refusal says what to mend, and whether another try may help', () => {
   const xml = (code: string, message = '') =>
     `<Error><Code>${code}</Code><Message>${message}</Message></Error>`
-  const words = (status: number, text: string) => readComplaint(status, text)?.words
+  const words = (status: number, text: string) => readS3Error(status, text)?.words
   for (const [code, says] of [
     ['AccessDenied', 'the access key may not do this there'],
     ['AuthorizationHeaderMalformed', 'the region is not the bucket’s'],
@@ -154,17 +158,17 @@ test('a refusal says what to mend, and whether another try may help', () => {
   assert.equal(words(400, xml('c'.repeat(1_000))), `the service answered 400 ${'c'.repeat(1_000)}`)
   for (const other of [xml('c'.repeat(1_001)), '<html>', '', '{"Code":"NoSuchKey"}'])
     for (const status of [301, 401, 404, 502])
-      assert.equal(readComplaint(status, other), undefined, 'no such service speaks like that')
+      assert.equal(readS3Error(status, other), undefined, 'no such service speaks like that')
   assert.deepEqual(
-    ['NoSuchKey', 'Odd', 'NoSuchBucket'].map(code => readComplaint(404, xml(code))?.missing),
+    ['NoSuchKey', 'Odd', 'NoSuchBucket'].map(code => readS3Error(404, xml(code))?.missing),
     [true, true, false],
   )
-  assert.equal(readComplaint(403, xml('NoSuchKey'))?.missing, false)
+  assert.equal(readS3Error(403, xml('NoSuchKey'))?.missing, false)
   assert.deepEqual(
-    [200, 400, 403, 404, 407, 408, 409, 428, 429, 430, 499, 500, 503].filter(mayPass),
+    [200, 400, 403, 404, 407, 408, 409, 428, 429, 430, 499, 500, 503].filter(isRetryable),
     [408, 429, 500, 503],
   )
-  assert.equal(fitForDisplay(' a\r\nb top c ', 'top'), 'a b [secret] c')
+  assert.equal(fitForDisplay(' a\r\nb top c ', 'top', '[secret]'), 'a b [secret] c')
   assert.equal(fitForDisplay('x'.repeat(300), 'y'), 'x'.repeat(300))
   assert.equal(fitForDisplay('x'.repeat(301), 'y'), `${'x'.repeat(300)}…`)
 })

@@ -10,8 +10,8 @@ import { type TestContext, test } from 'node:test'
 import { createSandboxStorage } from '../../sandbox/storage/server.ts'
 import {
   createStorage,
-  type Place,
   StorageError,
+  type StorageLocation,
   type StorageOptions,
 } from '../../src/integrations/storage/index.ts'
 import { undoStack } from '../support/setup.ts'
@@ -75,7 +75,14 @@ test('an S3-compatible service that checks signature and hash takes, gives and r
   const limits = { attempts: 3, backoffMs: 1, silenceMs: 2_000 }
   const storage = createStorage({ dataDir: '/nowhere', production: false, clock, limits })
   undo(() => storage.close())
-  const place: Place = { kind: 's3', endpoint, bucket: 'invoices', prefix: 'raw', pathStyle: true, ...KEYS }
+  const place: StorageLocation = {
+    kind: 's3',
+    endpoint,
+    bucket: 'invoices',
+    prefix: 'raw',
+    pathStyle: true,
+    ...KEYS,
+  }
   const store = storage.open(place)
   const fails = (work: Promise<unknown>, says: string | RegExp, fault = 'failed') =>
     assert.rejects(work, (error: unknown) => {

@@ -1,10 +1,10 @@
 // How much of a resource is stored, at the edges, and what a sweep's record says of the rest.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRemarks } from '../../../src/features/inventory/listing-remarks.ts'
-import { seenResource } from '../../../src/features/inventory/seen-resource.ts'
-import { fitAttrs, fitTags, fitText, isStorableId } from '../../../src/features/inventory/storable.ts'
-import { isRefusedValue, reasonOf } from '../../../src/kernel/db/errors.ts'
+import { seenResource } from '../../src/features/inventory/index.ts'
+import { fitAttrs, fitTags, fitText, isStorableId } from '../../src/features/inventory/seen-resource.ts'
+import { createRemarks } from '../../src/features/inventory/sync-run.ts'
+import { isRefusedValue, reasonOf } from '../../src/kernel/db/errors.ts'
 
 const item = { provider_id: '1', kind: 'volume', attrs: {}, urn: null } as const
 

@@ -1,8 +1,11 @@
 // What becomes of statements that take too long, and of connections that stop answering.
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { pino } from 'pino'
+import { completeStep } from '../../src/features/sagas/complete-repository.ts'
+import { statementsOn } from '../../src/features/sagas/drive-repository.ts'
 import { withLongStatements } from '../../src/kernel/db/connection.ts'
 import type { Engine } from '../../src/kernel/db/engine.ts'
 import { problemOfDatabaseError } from '../../src/kernel/db/errors.ts'
@@ -10,13 +13,14 @@ import { migrate, readMigrations } from '../../src/kernel/db/migrations.ts'
 import { openPostgres, type PostgresOptions } from '../../src/kernel/db/postgres.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { systemClock } from '../../src/kernel/time.ts'
-import { createPostgresDatabase, onPostgres } from '../support/database.ts'
+import { createPostgresDatabase } from '../support/database.ts'
 import { startDatabaseProxy } from '../support/database-proxy.ts'
-import { needsPostgres } from '../support/engine.ts'
+import { needsPostgres, onPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { needsPgbouncer, startPgbouncer } from '../support/pgbouncer.ts'
 import { setup, undoStack } from '../support/setup.ts'
 
+const SAGA_TABLES = ['saga_runs', 'saga_step_results']
 const silent = pino({ level: 'silent' })
 
 type T = Parameters<typeof undoStack>[0]
@@ -61,6 +65,41 @@ test(
     )
   },
 )
+
+for (const analyzed of [false, true])
+  test(
+    `a plan made for an empty table${analyzed ? ', known to be empty,' : ''} is not kept once the table has grown`,
+    needsPostgres,
+    async t => {
+      const { open } = await databaseOf(t)
+      const { db } = open({ poolSize: 1, plansLastMs: 0 })
+      // Of its own: a session's statistics are not told apart by its transactions.
+      const { db: other } = open()
+      for (const table of SAGA_TABLES) {
+        await sql`alter table ${sql.table(table)} set (autovacuum_enabled = off)`.execute(other)
+        if (analyzed) await sql`vacuum analyze ${sql.table(table)}`.execute(other)
+      }
+      const hold = { id: randomUUID(), claim: randomUUID(), write: randomUUID(), jobId: null }
+      const step = { index: 0, context: null, output: null, last: false, undoFrom: null }
+      // A session keeps the plan of a statement from its sixth run on.
+      for (let time = 0; time < 8; time++) await completeStep(statementsOn(db), hold, step)
+      await sql`
+        insert into saga_runs (id, kind, status, step_modules, inputs, business_key, actor, job_id, claim, heartbeat_at, created_at)
+        select case n when 1 then ${hold.id}::uuid else gen_random_uuid() end, 'grown', 'running', '{a,b}', '{}', n, 'test',
+          gen_random_uuid(), ${hold.claim}::uuid, now(), now() from generate_series(1, 5000) n`.execute(other)
+      await sql`
+        insert into saga_step_results (saga_id, step_idx, name, status, started_at)
+        select id, 0, 'a', 'running', now() from saga_runs`.execute(other)
+      const read = await transaction(db, async tx => {
+        assert.equal((await completeStep(statementsOn(tx), hold, step))?.status, 'running')
+        const { rows } = await sql<{ n: number }>`
+          select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as n from pg_stat_xact_user_tables
+          where relname = any(${SAGA_TABLES})`.execute(tx)
+        return rows[0]!.n
+      })
+      assert.ok(read < 50, `a step of one run read ${read} rows`)
+    },
+  )
 
 test('behind a pooler a statement that takes too long is ended as well', needsPgbouncer, async t => {
   const { url, open } = await databaseOf(t)

@@ -12,7 +12,7 @@ import { writeAllSeen } from '../../src/features/inventory/write-seen.ts'
 import { oneProvider, type Provider } from '../../src/integrations/digitalocean/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { onPostgres } from '../support/database.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import {
@@ -59,8 +59,10 @@ function meeting(provider: Provider, parties: number, orWhen?: Promise<void>): P
   }
 }
 
-function races(): void {
-  test('many who discover the same resources at once make one row and one event of each', async t => {
+test(
+  'many who discover the same resources at once make one row and one event of each',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     const { db } = bundle.ctx
     for (let round = 0; round < 10; round++) {
@@ -84,39 +86,43 @@ function races(): void {
     assert.equal(await count(bundle, 'cloud_resources'), 200)
     assert.equal(await count(bundle, "cloud_resource_events where kind = 'discovered'"), 200)
     assert.equal(await count(bundle, 'cloud_resource_events'), 200)
-  })
+  },
+)
 
-  test('sweeps beside refreshes tell each change once and lose no row', async t => {
-    const bundle = await setup(t, { provider: {} })
-    const { ctx, clock, sandbox } = bundle
-    await sweepOne(bundle, 'droplet')
-    const shelf = sandbox.world.shelves.droplet
-    const ids = [...shelf].map(droplet => String(droplet.id))
-    for (let round = 1; round <= 50; round++) {
-      clock.advance(60_000)
-      for (const id of ids) shelf.replace({ ...shelf.get(id)!, memory: round })
-      const looks = [...ids.slice(0, 4), ...ids.slice(0, 4)].map(id => refreshResource(ctx, 'droplet', id))
-      await Promise.all([syncKind(ctx, { kind: 'droplet', sweepId: newId() }, jobPart()), ...looks])
-    }
-    const { rows } = await sql<{ provider_id: string; told: number; chain: boolean }>`
-      select r.provider_id, count(*)::int as told,
-        bool_and((e.changes->'attrs.memory'->>'after')::int = e.n) as chain
-      from cloud_resources r join (
-        select *, row_number() over (partition by resource_id order by created_at, id) as n
-        from cloud_resource_events where kind = 'updated') e on e.resource_id = r.id
-      group by 1`.execute(ctx.db)
-    assert.equal(rows.length, ids.length)
-    for (const { provider_id, told, chain } of rows) assert.deepEqual([told, chain], [50, true], provider_id)
-    assert.equal(
-      await count(
-        bundle,
-        "cloud_resources where kind = 'droplet' and stale_strike_count = 0 and deleted_at is null",
-      ),
-      ids.length + 1,
-    )
-  })
+test('sweeps beside refreshes tell each change once and lose no row', needsPostgres, async t => {
+  const bundle = await setup(t, { provider: {} })
+  const { ctx, clock, sandbox } = bundle
+  await sweepOne(bundle, 'droplet')
+  const shelf = sandbox.world.shelves.droplet
+  const ids = [...shelf].map(droplet => String(droplet.id))
+  for (let round = 1; round <= 50; round++) {
+    clock.advance(60_000)
+    for (const id of ids) shelf.replace({ ...shelf.get(id)!, memory: round })
+    const looks = [...ids.slice(0, 4), ...ids.slice(0, 4)].map(id => refreshResource(ctx, 'droplet', id))
+    await Promise.all([syncKind(ctx, { kind: 'droplet', sweepId: newId() }, jobPart()), ...looks])
+  }
+  const { rows } = await sql<{ provider_id: string; told: number; chain: boolean }>`
+    select r.provider_id, count(*)::int as told,
+      bool_and((e.changes->'attrs.memory'->>'after')::int = e.n) as chain
+    from cloud_resources r join (
+      select *, row_number() over (partition by resource_id order by created_at, id) as n
+      from cloud_resource_events where kind = 'updated') e on e.resource_id = r.id
+    group by 1`.execute(ctx.db)
+  assert.equal(rows.length, ids.length)
+  for (const { provider_id, told, chain } of rows) assert.deepEqual([told, chain], [50, true], provider_id)
+  assert.equal(
+    await count(
+      bundle,
+      "cloud_resources where kind = 'droplet' and stale_strike_count = 0 and deleted_at is null",
+    ),
+    ids.length + 1,
+  )
+})
 
-  test('two sweeps of one kind at once never both finish, and one strike is given, not two', async t => {
+test(
+  'two sweeps of one kind at once never both finish, and one strike is given, not two',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t, { provider: {} })
     await sweepOne(bundle, 'droplet')
     const { ctx, clock, sandbox } = bundle
@@ -142,66 +148,70 @@ function races(): void {
       assert.equal(await count(bundle, "sync_runs where status = 'running'"), 0)
     }
     ctx.providers = providers
-  })
+  },
+)
 
-  test('one sweep run by two workers at once strikes once', async t => {
-    const bundle = await setup(t, { provider: {} })
-    await sweepOne(bundle, 'droplet')
-    const { ctx, clock, sandbox } = bundle
-    const { providers } = ctx
-    const provider = providers.for('cloud_sync_full')
-    const gone = 41_000_101
-    sandbox.world.shelves.droplet.remove(String(gone))
-    for (let round = 1; round <= 10; round++) {
-      clock.advance(3_600_000)
-      await sql`update cloud_resources set stale_strike_count = 0`.execute(ctx.db)
-      const refused = Promise.withResolvers<void>()
-      ctx.providers = oneProvider(meeting(provider, 2, refused.promise))
-      const sweepId = newId()
-      const both = [1, 2].map(() =>
-        syncKind(ctx, { kind: 'droplet', sweepId }, jobPart()).finally(refused.resolve),
-      )
-      const lost = (await Promise.allSettled(both)).filter(outcome => outcome.status === 'rejected')
-      assert.equal(lost.length, 1)
-      assert.ok(lost[0]?.reason instanceof LostRunError, String(lost[0]?.reason))
-      assert.equal((await rowOf(bundle, 'droplet', gone)).stale_strike_count, 1)
-      const run = await runOf(bundle, 'droplet', sweepId)
-      assert.deepEqual([run.status, run.attempt, run.struck], ['complete', 2, 1])
-    }
-    ctx.providers = providers
-  })
-
-  test('a resource discovered while its project changes hands is the new tenant’s', async t => {
-    const bundle = await setup(t)
-    const { ctx } = bundle
-    const rounds = 40
-    const ids = (round: number) => Array.from({ length: 5 }, (_, i) => `${round}-${i}`)
-    const all = Array.from({ length: rounds }, (_, round) => ids(round)).flat()
-    const project = await haveProject(
-      bundle,
-      'p',
-      'tenant-0',
-      all.map(id => ['droplet', id]),
+test('one sweep run by two workers at once strikes once', needsPostgres, async t => {
+  const bundle = await setup(t, { provider: {} })
+  await sweepOne(bundle, 'droplet')
+  const { ctx, clock, sandbox } = bundle
+  const { providers } = ctx
+  const provider = providers.for('cloud_sync_full')
+  const gone = 41_000_101
+  sandbox.world.shelves.droplet.remove(String(gone))
+  for (let round = 1; round <= 10; round++) {
+    clock.advance(3_600_000)
+    await sql`update cloud_resources set stale_strike_count = 0`.execute(ctx.db)
+    const refused = Promise.withResolvers<void>()
+    ctx.providers = oneProvider(meeting(provider, 2, refused.promise))
+    const sweepId = newId()
+    const both = [1, 2].map(() =>
+      syncKind(ctx, { kind: 'droplet', sweepId }, jobPart()).finally(refused.resolve),
     )
-    for (let round = 0; round < rounds; round++) {
-      const seen = ids(round).map(provider_id => seenResource(shown('droplet', { provider_id })))
-      const known = ids(round - 1).map(provider_id =>
-        seenResource(shown('droplet', { provider_id, status: 'off' })),
-      )
-      const sighting = await sightingOf(bundle, 'droplet')
-      await Promise.all([
-        writeAllSeen(ctx.db, sighting, round > 0 ? [...known, ...seen] : seen),
-        assignProject(ctx, project, { tenant_id: `tenant-${round + 1}` }, 'ada'),
-      ])
-      assert.equal(
-        await count(bundle, `cloud_resources where tenant_id is distinct from 'tenant-${round + 1}'`),
-        0,
-        `round ${round}`,
-      )
-    }
-  })
+    const lost = (await Promise.allSettled(both)).filter(outcome => outcome.status === 'rejected')
+    assert.equal(lost.length, 1)
+    assert.ok(lost[0]?.reason instanceof LostRunError, String(lost[0]?.reason))
+    assert.equal((await rowOf(bundle, 'droplet', gone)).stale_strike_count, 1)
+    const run = await runOf(bundle, 'droplet', sweepId)
+    assert.deepEqual([run.status, run.attempt, run.struck], ['complete', 2, 1])
+  }
+  ctx.providers = providers
+})
 
-  test('a tag ties exactly while the project is its tenant’s, however changes of hands and sightings meet', async t => {
+test('a resource discovered while its project changes hands is the new tenant’s', needsPostgres, async t => {
+  const bundle = await setup(t)
+  const { ctx } = bundle
+  const rounds = 40
+  const ids = (round: number) => Array.from({ length: 5 }, (_, i) => `${round}-${i}`)
+  const all = Array.from({ length: rounds }, (_, round) => ids(round)).flat()
+  const project = await haveProject(
+    bundle,
+    'p',
+    'tenant-0',
+    all.map(id => ['droplet', id]),
+  )
+  for (let round = 0; round < rounds; round++) {
+    const seen = ids(round).map(provider_id => seenResource(shown('droplet', { provider_id })))
+    const known = ids(round - 1).map(provider_id =>
+      seenResource(shown('droplet', { provider_id, status: 'off' })),
+    )
+    const sighting = await sightingOf(bundle, 'droplet')
+    await Promise.all([
+      writeAllSeen(ctx.db, sighting, round > 0 ? [...known, ...seen] : seen),
+      assignProject(ctx, project, { tenant_id: `tenant-${round + 1}` }, 'ada'),
+    ])
+    assert.equal(
+      await count(bundle, `cloud_resources where tenant_id is distinct from 'tenant-${round + 1}'`),
+      0,
+      `round ${round}`,
+    )
+  }
+})
+
+test(
+  'a tag ties exactly while the project is its tenant’s, however changes of hands and sightings meet',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     const { ctx } = bundle
     const deployment = newId()
@@ -231,24 +241,28 @@ function races(): void {
     }
     // Each change of owner is told once, and each begins where the one before it ended.
     const broken = `(
-      select changes -> 'tenant_id' ->> 'before' as before,
-        lag(changes -> 'tenant_id' ->> 'after') over (partition by resource_id order by id) as last
-      from cloud_resource_events where changes ? 'tenant_id') e where last is distinct from before and last is not null`
+    select changes -> 'tenant_id' ->> 'before' as before,
+      lag(changes -> 'tenant_id' ->> 'after') over (partition by resource_id order by id) as last
+    from cloud_resource_events where changes ? 'tenant_id') e where last is distinct from before and last is not null`
     assert.equal(await count(bundle, broken), 0)
-  })
+  },
+)
 
-  test('a resource discovered while the projects’ lists are being written is in its project', async t => {
+test(
+  'a resource discovered while the projects’ lists are being written is in its project',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t, { provider: {} })
     const { ctx } = bundle
     // Makes the internal project, which the two would otherwise meet at.
     await sweepOne(bundle, 'ssh_key')
     // The sweep of projects has done all it does, and cannot end: its end waits for a lock that the test holds.
     await sql`
-      create function wait_at_the_end() returns trigger language plpgsql as
-      'begin perform pg_advisory_xact_lock(1); return null; end'`.execute(ctx.db)
+    create function wait_at_the_end() returns trigger language plpgsql as
+    'begin perform pg_advisory_xact_lock(1); return null; end'`.execute(ctx.db)
     await sql`
-      create constraint trigger wait_at_the_end after insert on cloud_project_members
-      deferrable initially deferred for each row execute function wait_at_the_end()`.execute(ctx.db)
+    create constraint trigger wait_at_the_end after insert on cloud_project_members
+    deferrable initially deferred for each row execute function wait_at_the_end()`.execute(ctx.db)
     const waiting = (who: number) => async () =>
       (await count(bundle, "pg_locks where locktype = 'advisory' and not granted")) >= who
     const sweeps: Promise<unknown>[] = []
@@ -263,9 +277,39 @@ function races(): void {
     await Promise.all(sweeps)
     assert.ok((await count(bundle, "cloud_resources where kind = 'droplet'")) > 0)
     assert.equal(await count(bundle, "cloud_resources where kind = 'droplet' and project_id is null"), 0)
-  })
+  },
+)
 
-  test('whoever writes a resource at the same moment, its versions follow one another and the last is its row', async t => {
+test(
+  'of two who confirm the same held deletions one does, and each deletion is told once',
+  needsPostgres,
+  async t => {
+    const bundle = await setup(t)
+    const { ctx, clock } = bundle
+    await see(
+      bundle,
+      'droplet',
+      Array.from({ length: 120 }, (_, i) => ({ provider_id: String(i) })),
+    )
+    await sql`update cloud_resources set stale_strike_count = 3`.execute(ctx.db)
+    clock.advance(3_600_000)
+    const id = newId()
+    const at = clock.now().toISOString()
+    await sql`insert into sync_runs (id, sweep_id, kind, status, started_at, finished_at, held)
+    values (${id}, ${newId()}, 'droplet', 'complete', ${at}, ${at}, 120)`.execute(ctx.db)
+    const outcomes = await Promise.allSettled(
+      [1, 2, 3].map(n => confirmHeldDeletions(ctx, id, `operator-${n}`)),
+    )
+    assert.equal(outcomes.filter(outcome => outcome.status === 'fulfilled').length, 1)
+    assert.equal(await count(bundle, "cloud_resource_events where kind = 'deleted'"), 120)
+    assert.equal(await count(bundle, 'cloud_resources where deleted_at is null'), 0)
+  },
+)
+
+test(
+  'whoever writes a resource at the same moment, its versions follow one another and the last is its row',
+  needsPostgres,
+  async t => {
     const bundle = await setup(t)
     const { ctx, clock } = bundle
     const { db } = ctx
@@ -293,31 +337,7 @@ function races(): void {
     assert.equal(await count(bundle, 'resource_versions'), events)
     assert.equal(await count(bundle, 'resource_versions where valid_to is null'), 1)
     const same = `cloud_resources r join resource_versions v on v.resource_id = r.id and v.valid_to is null
-      where (r.name, r.tenant_id, r.deleted_at) is not distinct from (v.name, v.tenant_id, v.deleted_at)`
+    where (r.name, r.tenant_id, r.deleted_at) is not distinct from (v.name, v.tenant_id, v.deleted_at)`
     assert.equal(await count(bundle, same), 1)
-  })
-
-  test('of two who confirm the same held deletions one does, and each deletion is told once', async t => {
-    const bundle = await setup(t)
-    const { ctx, clock } = bundle
-    await see(
-      bundle,
-      'droplet',
-      Array.from({ length: 120 }, (_, i) => ({ provider_id: String(i) })),
-    )
-    await sql`update cloud_resources set stale_strike_count = 3`.execute(ctx.db)
-    clock.advance(3_600_000)
-    const id = newId()
-    const at = clock.now().toISOString()
-    await sql`insert into sync_runs (id, sweep_id, kind, status, started_at, finished_at, held)
-      values (${id}, ${newId()}, 'droplet', 'complete', ${at}, ${at}, 120)`.execute(ctx.db)
-    const outcomes = await Promise.allSettled(
-      [1, 2, 3].map(n => confirmHeldDeletions(ctx, id, `operator-${n}`)),
-    )
-    assert.equal(outcomes.filter(outcome => outcome.status === 'fulfilled').length, 1)
-    assert.equal(await count(bundle, "cloud_resource_events where kind = 'deleted'"), 120)
-    assert.equal(await count(bundle, 'cloud_resources where deleted_at is null'), 0)
-  })
-}
-
-if (onPostgres) races()
+  },
+)

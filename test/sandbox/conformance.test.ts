@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generated } from '../../sandbox/world/generated.ts'
-import { namedUuid } from '../../sandbox/world/ids.ts'
-import { KINDS } from '../../sandbox/world/kinds.ts'
-import { smallCompanyProjects } from '../../sandbox/world/small-company-places.ts'
+import { KINDS, namedUuid } from '../../sandbox/world/kinds.ts'
+import { smallCompanyProjects } from '../../sandbox/world/small-company-resources.ts'
 import { operationOf, violations } from './official-schema.ts'
 import { setup } from './setup.ts'
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startSandbox } from '../../sandbox/main.ts'
 import { kindNames } from '../../sandbox/world/kinds.ts'
-import { smallCompanyProjects } from '../../sandbox/world/small-company-places.ts'
+import { smallCompanyProjects } from '../../sandbox/world/small-company-resources.ts'
 import { setup } from './setup.ts'
 
 test('the state shows what there is: every kind, the projects, the invoices', async t => {

@@ -1,7 +1,7 @@
 // Droplets remember: they are made, boot by the clock, take actions one at a time, and go.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { namedUuid } from '../../sandbox/world/ids.ts'
+import { namedUuid } from '../../sandbox/world/kinds.ts'
 import { setup } from './setup.ts'
 
 const wanted = { name: 'acme-prod-web-03', region: 'nyc3', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generated } from '../../sandbox/world/generated.ts'
-import { namedUuid } from '../../sandbox/world/ids.ts'
+import { namedUuid } from '../../sandbox/world/kinds.ts'
 import { setup } from './setup.ts'
 
 test('a page is 20 items unless said otherwise, and 200 at most', async t => {

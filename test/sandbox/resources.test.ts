@@ -1,8 +1,8 @@
 // The other kinds remember too: made, changed over time, refused where the provider would, deleted once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { namedUuid } from '../../sandbox/world/ids.ts'
-import { smallCompanyProjects } from '../../sandbox/world/small-company-places.ts'
+import { namedUuid } from '../../sandbox/world/kinds.ts'
+import { smallCompanyProjects } from '../../sandbox/world/small-company-resources.ts'
 import { setup } from './setup.ts'
 
 test('a volume is made, attached, grown, detached and deleted, each in its time', async t => {

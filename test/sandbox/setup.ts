@@ -27,7 +27,7 @@ import type {
   SshKey,
   Volume,
   Vpc,
-} from '../../sandbox/world/official.ts'
+} from '../../sandbox/world/kinds.ts'
 import { operationOf, violations } from './official-schema.ts'
 
 /** Every member an answer may have; which of them it has is what a test looks at. */

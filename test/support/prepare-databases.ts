@@ -13,6 +13,7 @@ import { openPostgres } from '../../src/kernel/db/postgres.ts'
 import { createMetrics } from '../../src/kernel/metrics.ts'
 import { createJobs } from '../../src/kernel/queue/jobs.ts'
 import { systemClock } from '../../src/kernel/time.ts'
+import { testDatabaseUrl } from './engine.ts'
 import { cache, dataFolder, dumpFile, fingerprint } from './prepared.ts'
 
 const silent = pino({ level: 'silent' })

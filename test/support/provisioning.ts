@@ -1,6 +1,6 @@
 // Provisioning in tests: a run started over HTTP, its end, and what the simulated provider holds.
 import assert from 'node:assert/strict'
-import type { Droplet } from '../../sandbox/world/official.ts'
+import type { Droplet } from '../../sandbox/world/kinds.ts'
 import { eventually } from './eventually.ts'
 import type { Bundle } from './setup.ts'
 

@@ -8,7 +8,6 @@ import { createCourier, deliverDue } from '../../src/features/webhooks/deliver-d
 import { countPending, forgetWebhookEvents } from '../../src/features/webhooks/index.ts'
 import { createWebhookSender } from '../../src/integrations/webhooks/index.ts'
 import { encryptionFor } from '../../src/kernel/crypto.ts'
-import { csv, row } from '../features/billing/file.ts'
 import { haveInvoice, ingest } from '../support/billing.ts'
 import { accept, desire, drifts, droplet, loseAll, sweepDrift } from '../support/drift.ts'
 import { eventually } from '../support/eventually.ts'

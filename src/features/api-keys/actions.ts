@@ -20,10 +20,6 @@ import {
 import { findReplacement, insertKey, lockKey, newerToken, revokeKey, setExpiry } from './store.ts'
 import { isActive, newKey } from './verify.ts'
 
-export interface ApiKeyDeps extends Deps {
-  platformTenantId: string
-}
-
 export interface CreateApiKey {
   description?: string | null
   expires_at?: string | null
@@ -39,7 +35,7 @@ export interface CreatedKey {
 const TRIES = 5
 
 export function createApiKey(
-  { db, clock, platformTenantId }: ApiKeyDeps,
+  { db, clock, platformTenantId }: Deps,
   caller: Caller,
   userId: string,
   { description, expires_at, tenant_id }: CreateApiKey,

@@ -1,39 +1,17 @@
 // What an API key is, whose keys a caller may manage, and what a key may do: never more than its maker. A user is a `sub`
 // of a tenant: the same `sub` in another tenant is another user.
+
 import { Type } from 'typebox'
+import type { Row } from '../../kernel/db/tables.ts'
 import { type Caller, homeTenant, type Scope } from '../../kernel/http/caller.ts'
 import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 
-export interface ApiKeyRow {
-  id: string
-  user_id: string
-  /** What the key acts as. */
-  tenant_id: string | null
-  roles: string[]
-  /** The tenant whose user the key's owner is; null on keys of the version before, until a token of theirs is seen. */
-  owner_tenant: string | null
-  /** The roles of the owner's newest token and when that was issued: the key may no more than they and its own. */
-  owner_roles: string[] | null
-  owner_token_at: string | null
-  key_prefix: string
-  key_hash: string
-  description: string | null
-  /** The key that this one was made to replace. */
-  replaces: string | null
-  created_at: string
-  created_by: string
-  last_used_at: string | null
-  expires_at: string | null
-  revoked_at: string | null
-  revoked_by: string | null
-  revoked_reason: string | null
-}
-
-declare module '../../kernel/db/tables.ts' {
-  interface Tables {
-    api_keys: ApiKeyRow
-  }
-}
+/**
+ * `tenant_id` and `roles` are what the key acts as. `owner_tenant` is the tenant whose user the key's owner is: null on keys
+ * of the version before, until a token of theirs is seen. `owner_roles` are those of the owner's newest token, issued at
+ * `owner_token_at`: the key may no more than they and its own.
+ */
+export type ApiKeyRow = Row<'api_keys'>
 
 export const ApiKey = Type.Object({
   id: Id,

@@ -1,14 +1,16 @@
 // /api/v1/users/:user_id/api_keys. For the user itself, in the keys' own tenant, and for a platform_admin; anyone else
 // finds nothing here.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { type Caller, callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
 import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
 import { Body, ExternalId, Id, Many, Nullable, One, Query } from '../../kernel/http/schemas.ts'
-import { type ApiKeyDeps, type CreatedKey, createApiKey, revokeApiKey, rotateApiKey } from './actions.ts'
+import { type CreatedKey, createApiKey, revokeApiKey, rotateApiKey } from './actions.ts'
 import { ApiKey, CreatedApiKey, type KeyScope, keysWithin } from './api-key.ts'
 import { findKey, listKeys, type ShownKey } from './store.ts'
 import { isActive } from './verify.ts'
@@ -82,7 +84,7 @@ function created(reply: FastifyReply, { raw, row }: CreatedKey) {
   return { data: { ...key, warning: WARNING } }
 }
 
-export function apiKeyRoutes(deps: ApiKeyDeps): FastifyPluginAsyncTypebox {
+export function apiKeyRoutes(deps: Deps): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('api_keys', ['uuid'])
   const shown = (key: ShownKey) => ({ ...key, is_active: isActive(key, deps.clock.now()) })
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Deps } from '../../deps.ts'
-import { StorageError, type Store } from '../../integrations/storage/index.ts'
+import { type ObjectStore, StorageError } from '../../integrations/storage/index.ts'
 import { openActive } from '../storage-backends/index.ts'
 import type { Break } from './chain.ts'
 import {
@@ -48,7 +48,7 @@ export async function publishCheckpoints(deps: Deps): Promise<number> {
 
 async function publish(
   { db, auditKeys }: Deps,
-  store: Store,
+  store: ObjectStore,
   checkpoint: Checkpoint,
 ): Promise<Break | undefined> {
   const { number } = checkpoint
@@ -65,7 +65,7 @@ async function publish(
 }
 
 /** A published checkpoint; undefined when there is none of that number. One that cannot be made out fits no other. */
-async function read(store: Store, number: number): Promise<Document | undefined> {
+async function read(store: ObjectStore, number: number): Promise<Document | undefined> {
   const pieces: Uint8Array[] = []
   let bytes = 0
   try {
@@ -111,7 +111,7 @@ export async function comparePublished(deps: Deps): Promise<{ published: Publish
 
 async function newestFitting(
   { db }: Deps,
-  store: Store,
+  store: ObjectStore,
 ): Promise<{ checkpoint: number | null; broken?: Break }> {
   const newest = (await newestCheckpoint(db))?.number ?? 0
   const beyond = await read(store, newest + 1)

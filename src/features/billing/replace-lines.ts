@@ -32,11 +32,12 @@ export async function replaceLines(
   await deleteLines(tx, invoice.id)
   const assignmentOf = handAssigned(await listAssignments(tx, invoice.id))
   const byHand: AssignedLine[] = []
-  const content = createHash('sha256')
+  const hash = createHash('sha256')
+  let unhashed = ''
   const batch = new LineBatch()
   const take = (line: InvoiceLine) => {
     const id = newId()
-    content.update(contentOf(line))
+    unhashed += contentOf(line)
     const assignment = assignmentOf(line)
     if (assignment) byHand.push({ id, ...assignment })
     batch.add(id, line)
@@ -44,6 +45,8 @@ export async function replaceLines(
   let writing: Promise<unknown> = Promise.resolve()
   const write = async (currency: string) => {
     const insert = batch.take(invoice, currency)
+    hash.update(unhashed)
+    unhashed = ''
     await writing
     writing = insert.execute(tx)
     // Its failure is met by whoever waits for it next.
@@ -69,7 +72,7 @@ export async function replaceLines(
     currency,
     sha256: file.sha256,
     // The month and the currency too: finance is told of them with the lines.
-    lines_hash: content.update(`${invoice.period} ${currency}`).digest('hex'),
+    lines_hash: hash.update(`${invoice.period} ${currency}`).digest('hex'),
     ingested_at: deps.clock.now().toISOString(),
   })
   await requestPush(tx, deps, invoice.id)

@@ -1,5 +1,7 @@
 // What a deployment and its events look like: in the API, in webhooks and in the tables.
+
 import { Type } from 'typebox'
+import type { Row } from '../../kernel/db/tables.ts'
 import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { extended, noun } from '../../kernel/noun.ts'
 import { Subscription } from '../subscriptions/index.ts'
@@ -53,39 +55,13 @@ export const MovedDeployment = extended('MovedDeployment', Deployment, {
   event: DeploymentEvent,
 })
 
-export interface CloudDeploymentRow {
-  id: string
-  tenant_id: string
-  slug: string
-  display_name: string
-  region: string
-  state: DeploymentState
-  llm_mode: string
-  billing_action_suspended: boolean
-  /** Who set it, when and why; null when it is not set. */
-  billing_action_suspended_by: string | null
-  billing_action_suspended_at: string | null
-  billing_action_suspended_reason: string | null
-  template_code: string | null
-  template_version: string | null
-  created_at: string
-  updated_at: string
-}
+export type CloudDeploymentRow = Row<'cloud_deployments'>
 
-export interface CloudDeploymentEventRow {
-  id: string
-  deployment_id: string
-  from_state: DeploymentState
-  to_state: DeploymentState
-  actor: string
-  actor_role: string | null
-  reason: string | null
-  created_at: string
-}
+export type CloudDeploymentEventRow = Row<'cloud_deployment_events'>
 
 declare module '../../kernel/db/tables.ts' {
-  interface Tables {
-    cloud_deployments: CloudDeploymentRow
-    cloud_deployment_events: CloudDeploymentEventRow
+  interface ColumnTypes {
+    cloud_deployments: { state: DeploymentState }
+    cloud_deployment_events: { from_state: DeploymentState; to_state: DeploymentState }
   }
 }

@@ -2,8 +2,8 @@
 
 import type { Deps } from '../../deps.ts'
 import {
-  isInMotion,
   isKind,
+  isTransitional,
   type Kind,
   mapItem,
   type RawItem,
@@ -91,7 +91,7 @@ export async function refreshResource(
   if (!raw) return 'absent'
   const item = mapItem(kind, raw)
   await transaction(db, tx => writeSeen(tx, sighting, seenResource(item)))
-  return isInMotion(kind, item) ? 'moving' : 'still'
+  return isTransitional(kind, item) ? 'moving' : 'still'
 }
 
 /** The first sync makes sure that the internal project exists: the provider's default project, the platform tenant's. */

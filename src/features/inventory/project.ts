@@ -1,6 +1,7 @@
 // A project of the provider's: what it looks like in the API and in the tables, and how it is read from a response.
 import { Type } from 'typebox'
 import type { RawItem } from '../../integrations/digitalocean/index.ts'
+import type { Row } from '../../kernel/db/tables.ts'
 import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { noun } from '../../kernel/noun.ts'
 import { fitText, isStorableId } from './seen-resource.ts'
@@ -23,37 +24,11 @@ export const Project = noun('Project', {
   deleted_at: Nullable(Time),
 })
 
-export interface CloudProjectRow {
-  id: string
-  provider: string
-  provider_id: string
-  name: string
-  description: string | null
-  is_default: boolean
-  tenant_id: string | null
-  purpose: Purpose
-  first_seen_at: string
-  last_seen_at: string
-  last_look: number
-  stale_strike_count: number
-  deleted_at: string | null
-}
-
-export interface CloudProjectMemberRow {
-  provider: string
-  kind: string
-  provider_id: string
-  project_id: string
-  /** When a saga put it there; null where only a list has said so. */
-  placed_at: string | null
-  /** And at which look; null where a node of the version before has put it there. */
-  placed_look: number | null
-}
+export type CloudProjectRow = Row<'cloud_projects'>
 
 declare module '../../kernel/db/tables.ts' {
-  interface Tables {
-    cloud_projects: CloudProjectRow
-    cloud_project_members: CloudProjectMemberRow
+  interface ColumnTypes {
+    cloud_projects: { purpose: Purpose }
   }
 }
 

@@ -1,7 +1,9 @@
 // What a resource, its events and its history look like: in the API, in webhooks and in the tables.
-import type { ColumnType } from 'kysely'
+import type { ColumnType, SelectType } from 'kysely'
 import { Type } from 'typebox'
 import { kindNames } from '../../integrations/digitalocean/index.ts'
+import type { GeneratedTables } from '../../kernel/db/tables.generated.ts'
+import type { Row } from '../../kernel/db/tables.ts'
 import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { extended, noun } from '../../kernel/noun.ts'
 
@@ -67,68 +69,27 @@ export const ResourceDetail = extended('ResourceDetail', Resource, {
   drift: Type.Array(Type.Unknown(), { description: 'Open drift.' }),
 })
 
-/** Written by write-resources.ts alone. */
-export interface CloudResourceRow {
-  id: string
-  provider: string
-  provider_id: string
-  kind: string
-  name: string
-  region: string | null
-  status: string | null
-  tenant_id: string | null
-  project_id: string | null
-  deployment_id: string | null
-  tags: string[]
-  attrs: Record<string, unknown>
-  fingerprint: string
-  first_seen_at: string
-  last_seen_at: string
-  last_look: number
-  stale_strike_count: number
-  deleted_at: string | null
-}
-
-export interface CloudResourceEventRow {
-  id: string
-  resource_id: string
-  /** Whose the resource was from this event on; null: nobody's, or nobody knows. */
-  tenant_id: string | null
-  kind: EventKind
-  changes: Changes | null
-  actor: string
-  created_at: string
-}
-
-/** How a resource was from one event to the next. */
-export interface ResourceVersionRow
-  extends Pick<
-    CloudResourceRow,
-    | 'kind'
-    | 'name'
-    | 'region'
-    | 'status'
-    | 'tenant_id'
-    | 'project_id'
-    | 'deployment_id'
-    | 'tags'
-    | 'attrs'
-    | 'deleted_at'
-  > {
-  resource_id: string
-  event_id: string
-  valid_from: string
-  valid_to: string | null
-}
-
 export type Changes = Record<string, { before: unknown; after: unknown }>
 
-type ReadOnly<Row> = { [Column in keyof Row]: ColumnType<Row[Column], never, never> }
+export type CloudResourceRow = Row<'cloud_resources'>
+/** `tenant_id` is whose the resource was from this event on; null: nobody’s, or nobody knows. */
+export type CloudResourceEventRow = Row<'cloud_resource_events'>
+/** How a resource was from one event to the next. */
+export type ResourceVersionRow = Row<'resource_versions'>
+
+type ReadOnly<T extends keyof GeneratedTables, Columns> = {
+  [C in keyof GeneratedTables[T]]: ColumnType<
+    C extends keyof Columns ? Columns[C] : SelectType<GeneratedTables[T][C]>,
+    never,
+    never
+  >
+}
 
 declare module '../../kernel/db/tables.ts' {
-  interface Tables {
-    cloud_resources: ReadOnly<CloudResourceRow>
-    cloud_resource_events: ReadOnly<CloudResourceEventRow>
-    resource_versions: ReadOnly<ResourceVersionRow>
+  // Written by write-resources.ts alone.
+  interface ColumnTypes {
+    cloud_resources: ReadOnly<'cloud_resources', { attrs: Record<string, unknown> }>
+    cloud_resource_events: ReadOnly<'cloud_resource_events', { kind: EventKind; changes: Changes | null }>
+    resource_versions: ReadOnly<'resource_versions', { attrs: Record<string, unknown> }>
   }
 }

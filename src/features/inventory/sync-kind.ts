@@ -3,7 +3,7 @@
 
 import type { Deps } from '../../deps.ts'
 import {
-  isInMotion,
+  isTransitional,
   itemId,
   type Kind,
   mapItem,
@@ -117,7 +117,7 @@ async function sweep(
     try {
       const item = mapItem(kind, raw)
       const seen = seenResource(item)
-      if (isInMotion(kind, item)) inMotion.push(item.provider_id)
+      if (isTransitional(kind, item)) inMotion.push(item.provider_id)
       if (seen.cut) remarks.cut(seen.provider_id, seen.cut)
       batch.push(seen)
     } catch (error) {

@@ -1,5 +1,6 @@
 // A sync run: one sweep of one kind. What its record looks like, when its deletions are held, and what it says of odd items.
 import { Type } from 'typebox'
+import type { Row } from '../../kernel/db/tables.ts'
 import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { noun } from '../../kernel/noun.ts'
 
@@ -38,36 +39,11 @@ export const SyncRun = noun('SyncRun', {
   remarks: Nullable(Type.String({ description: 'What was cut or set aside, and why.' })),
 })
 
-export interface SyncRunRow {
-  id: string
-  sweep_id: string
-  kind: string
-  attempt: number
-  status: RunStatus
-  started_at: string
-  finished_at: string | null
-  pages: number
-  seen: number
-  total: number | null
-  inserted: number
-  updated: number
-  struck: number
-  deleted: number
-  restored: number
-  held: number
-  confirmed_at: string | null
-  confirmed_by: string | null
-  error: string | null
-  look: number
-  cut: number
-  set_aside: number
-  remarks: string | null
-}
+export type SyncRunRow = Row<'sync_runs'>
 
 declare module '../../kernel/db/tables.ts' {
-  interface Tables {
-    sync_runs: SyncRunRow
-    sync_freshness: { kind: string; complete_at: string; run_id: string }
+  interface ColumnTypes {
+    sync_runs: { status: RunStatus }
   }
 }
 

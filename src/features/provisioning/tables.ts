@@ -1,14 +1,4 @@
 // Rows of provisioning: places of a plan that runs under way have taken.
+import type { Row } from '../../kernel/db/tables.ts'
 
-export interface ProvisioningReservationRow {
-  saga_id: string
-  deployment_id: string
-  resource_kind: string
-  created_at: string
-}
-
-declare module '../../kernel/db/tables.ts' {
-  interface Tables {
-    provisioning_reservations: ProvisioningReservationRow
-  }
-}
+export type ProvisioningReservationRow = Row<'provisioning_reservations'>

@@ -57,7 +57,7 @@ async function takeDown(
   if (!droplet || !sagas.includes(sagaId) || !(await isLeftBehind(deps.db, sagas, providerId))) return false
   await provider.destroyDroplet(providerId, { signal })
   const gone = async () => ((await provider.get('droplet', providerId, { signal })) ? undefined : true)
-  if (!(await provider.until(gone, { signal }))) return false
+  if (!(await provider.poll(gone, { signal }))) return false
   await transaction(deps.db, tx =>
     recordDestroyed(tx, deps, sagaId, { providerIds: [providerId], seen: { droplets: [droplet], look } }),
   )

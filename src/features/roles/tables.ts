@@ -1,16 +1,5 @@
 // Rows of the roles.
+import type { Row } from '../../kernel/db/tables.ts'
 
-export interface RoleRow {
-  name: string
-  description: string | null
-  /** In order, each once. */
-  permissions: string[]
-  created_at: string
-  updated_at: string
-}
-
-declare module '../../kernel/db/tables.ts' {
-  interface Tables {
-    roles: RoleRow
-  }
-}
+/** `permissions` are in order, each once. */
+export type RoleRow = Row<'roles'>

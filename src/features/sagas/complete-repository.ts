@@ -13,7 +13,8 @@ export interface CompletedStep {
   undoFrom: number | null
 }
 
-// Of as many runs as the arrays name. `free` decides what is written: a run that is another's by now is not in it.
+// Of as many runs as the arrays name. `free` decides what is written: a run that is another's by now is not in it. Runs
+// are found by their ids: statistics may say that few are running when thousands are, so the index by status is hidden.
 /** `ending`: some of the runs may end by it, and their ends are published. */
 const completing = (name: string, locking: '' | 'skip locked', ending: boolean): Statement => ({
   name,
@@ -22,7 +23,7 @@ const completing = (name: string, locking: '' | 'skip locked', ending: boolean):
     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::text[], $6::text[], $7::boolean[], $8::int[])
       as mine (id, claim, write, idx, context, output, last, undo_from)
     join saga_runs r on r.id = mine.id and r.claim = mine.claim
-    where r.status = 'running' and r.current_step_index = mine.idx
+    where r.status || '' = 'running' and r.current_step_index = mine.idx
     for update of r ${locking}
   ), run as (
     update saga_runs r set

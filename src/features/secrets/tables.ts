@@ -1,21 +1,5 @@
 // Rows of the secrets.
+import type { Row } from '../../kernel/db/tables.ts'
 
-export interface SecretRow {
-  name: string
-  /** Counts the values it has had. */
-  version: number
-  /** The value, encrypted for this name. */
-  sealed: string
-  fingerprint: string
-  description: string | null
-  created_at: string
-  created_by: string
-  updated_at: string
-  updated_by: string
-}
-
-declare module '../../kernel/db/tables.ts' {
-  interface Tables {
-    secrets: SecretRow
-  }
-}
+/** `version` counts the values it has had; `sealed` is the value, encrypted for its name. */
+export type SecretRow = Row<'secrets'>

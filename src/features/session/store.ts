@@ -1,24 +1,10 @@
 // SQL of the browser sessions.
 import { auditedTable } from '../../kernel/audit.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
-import type { Executor } from '../../kernel/db/tables.ts'
+import type { Executor, Row } from '../../kernel/db/tables.ts'
 
-export interface SessionRow {
-  id: string
-  user_id: string
-  tenant_id: string | null
-  /** Encrypted; null when the session was ended. */
-  token: string | null
-  created_at: string
-  expires_at: string
-  ended_at: string | null
-}
-
-declare module '../../kernel/db/tables.ts' {
-  interface Tables {
-    sessions: SessionRow
-  }
-}
+/** `token` is encrypted; null when the session was ended. */
+export type SessionRow = Row<'sessions'>
 
 const SESSIONS = auditedTable('sessions', { key: ['id'], secret: ['token'] })
 

@@ -5,7 +5,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
-import { StorageError, type Store, UNREACHABLE, verified } from '../../integrations/storage/index.ts'
+import { type ObjectStore, StorageError, UNREACHABLE, verified } from '../../integrations/storage/index.ts'
 import { recordRequest } from '../../kernel/audit.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
@@ -53,7 +53,7 @@ export async function checkBackend(deps: Deps, id: string, patienceMs = PATIENCE
   }
 }
 
-function steps(store: Store, signal: AbortSignal): [string, () => Promise<void>][] {
+function steps(store: ObjectStore, signal: AbortSignal): [string, () => Promise<void>][] {
   const key = `check/${newId()}.txt`
   const content = randomBytes(32)
   const sha256 = createHash('sha256').update(content).digest('hex')

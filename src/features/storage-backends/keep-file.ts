@@ -1,7 +1,7 @@
 // Puts an invoice's raw file into the active backend, before and outside of the transaction that records it. Keys are made
 // of the file's hash, so a file that was put and then not recorded is found under the same key the next time.
 import type { Deps } from '../../deps.ts'
-import { type FileToPut, StorageError, type Store } from '../../integrations/storage/index.ts'
+import { type FileToPut, type ObjectStore, StorageError } from '../../integrations/storage/index.ts'
 import { newId } from '../../kernel/ids.ts'
 import { findActive, isRecorded } from './file-repository.ts'
 import { openBackend } from './open-backend.ts'
@@ -39,7 +39,11 @@ export async function keepFile(
 }
 
 /** What was kept may have been lost since. Where nobody can tell, it is put once more, which is harmless. */
-async function isThere(store: Store, { key, bytes }: FileToKeep, signal: AbortSignal): Promise<boolean> {
+async function isThere(
+  store: ObjectStore,
+  { key, bytes }: FileToKeep,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
     return await store.has(key, bytes, { signal })
   } catch (error) {

@@ -1,6 +1,6 @@
 // A backend's row, made into the place it stands for: the one moment its key is not encrypted.
 import type { Deps } from '../../deps.ts'
-import { type Place, StorageError, type Store } from '../../integrations/storage/index.ts'
+import { type ObjectStore, StorageError, type StorageLocation } from '../../integrations/storage/index.ts'
 import { type Encryption, encryptionFor, type SecretKeys } from '../../kernel/crypto.ts'
 import type { EncryptedTable } from '../../kernel/crypto-rotation.ts'
 import { findActiveBackend } from './repository.ts'
@@ -18,16 +18,16 @@ export const encryptedBackends = (secretKeys: SecretKeys): EncryptedTable => ({
   placeOf: ({ id }) => id!,
 })
 
-export const openBackend = ({ storage, storageEncryption }: Deps, backend: StorageBackendRow): Store =>
-  storage.open(placeOf(backend, storageEncryption))
+export const openBackend = ({ storage, storageEncryption }: Deps, backend: StorageBackendRow): ObjectStore =>
+  storage.open(locationOf(backend, storageEncryption))
 
 /** The place where files are kept now, with its name; undefined when there is none. */
-export async function openActive(deps: Deps): Promise<{ name: string; store: Store } | undefined> {
+export async function openActive(deps: Deps): Promise<{ name: string; store: ObjectStore } | undefined> {
   const backend = await findActiveBackend(deps.db)
   return backend && { name: backend.name, store: openBackend(deps, backend) }
 }
 
-function placeOf(row: StorageBackendRow, seal: Encryption): Place {
+function locationOf(row: StorageBackendRow, seal: Encryption): StorageLocation {
   if (row.kind === 'local') return { kind: 'local', folder: row.folder! }
   return {
     kind: 's3',

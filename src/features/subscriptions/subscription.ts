@@ -1,5 +1,7 @@
 // What a subscription looks like: in the API and in the tables.
+
 import { Type } from 'typebox'
+import type { Row } from '../../kernel/db/tables.ts'
 import { Body, Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { jsonOf, noun } from '../../kernel/noun.ts'
 
@@ -98,46 +100,15 @@ export const PlanChange = noun('PlanChange', {
   difference_cents: Type.Integer({ description: 'Of the base price, for a month; addons stay as they are.' }),
 })
 
-export interface SubscriptionRow {
-  id: string
-  deployment_id: string
-  plan_version_id: string
-  status: SubscriptionStatus
-  current_period_start: string
-  current_period_end: string
-  trial_ends_at: string | null
-  created_at: string
-  updated_at: string
-}
+export type SubscriptionRow = Row<'subscriptions'>
 
-export interface SubscriptionTermsRow {
-  id: string
-  subscription_id: string
-  plan_version_id: string
-  valid_from: string
-  /** The first moment they no longer hold; null: they hold. */
-  valid_to: string | null
-}
+/** `valid_to` is the first moment they no longer hold; null: they hold. */
+export type SubscriptionTermsRow = Row<'subscription_terms'>
 
-export interface SubscriptionAddonRow {
-  id: string
-  subscription_id: string
-  code: string
-  resource_kind: string
-  qty: number
-  price_cents: number
-  currency: string
-  quantity: number
-  created_at: string
-  valid_from: string
-  /** As for terms. */
-  valid_to: string | null
-}
+export type SubscriptionAddonRow = Row<'subscription_addons'>
 
 declare module '../../kernel/db/tables.ts' {
-  interface Tables {
-    subscriptions: SubscriptionRow
-    subscription_terms: SubscriptionTermsRow
-    subscription_addons: SubscriptionAddonRow
+  interface ColumnTypes {
+    subscriptions: { status: SubscriptionStatus }
   }
 }

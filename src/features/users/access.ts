@@ -1,11 +1,12 @@
 // What a caller may do, asked at every request and cached for a few seconds; concurrent requests of one caller share one
 // read. A change made by this process counts at once, one made by another when the cache has expired. The same read tells
 // whether the user's API keys must learn the roles of a newer token.
+import type { Deps } from '../../deps.ts'
 import { type Access, homeTenant, type Identity, PLATFORM_ADMIN } from '../../kernel/http/caller.ts'
 import { correctOwnerRoles, updateOwnerRoles } from '../api-keys/index.ts'
 import { isRoleName, unionOf } from '../roles/index.ts'
 import { findAccess, type Known } from './store.ts'
-import { tenantsOf, type UserDeps } from './user.ts'
+import { tenantsOf } from './user.ts'
 
 export interface CallerAccess {
   of(caller: Identity): Promise<Access>
@@ -25,7 +26,7 @@ interface Cached {
 const CACHED_MS = 5_000
 const MOST_CACHED = 10_000
 
-export function callerAccess(deps: UserDeps): CallerAccess {
+export function callerAccess(deps: Deps): CallerAccess {
   const cache = new Map<string, Cached>()
 
   async function readAccess(caller: Identity, entry: Omit<Cached, 'access'>): Promise<Access> {

@@ -1,4 +1,5 @@
 // Changes of the directory of users. Nothing is sent and no token is made: the issuer knows its users by itself.
+import type { Deps } from '../../deps.ts'
 import { violatedConstraint } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
@@ -17,7 +18,7 @@ import {
   type UserChanges,
   updateUser,
 } from './store.ts'
-import { isSelf, lessens, oneUser, ownUser, tenantsOf, type UserDeps, type UserRow } from './user.ts'
+import { isSelf, lessens, oneUser, ownUser, tenantsOf, type UserRow } from './user.ts'
 
 export interface NewUser extends UserChanges {
   /** The `sub` of the user's tokens. */
@@ -25,7 +26,7 @@ export interface NewUser extends UserChanges {
   tenant_id: string
 }
 
-export async function createUser(deps: UserDeps, caller: Caller, input: NewUser): Promise<UserRow> {
+export async function createUser(deps: Deps, caller: Caller, input: NewUser): Promise<UserRow> {
   const { clock, platformTenantId } = deps
   refuseBuiltIn(input.role)
   const now = clock.now().toISOString()
@@ -57,7 +58,7 @@ export interface UserName {
 }
 
 export function changeUser(
-  deps: UserDeps,
+  deps: Deps,
   caller: Caller,
   { userId, tenantId }: UserName,
   changes: UserChanges,
@@ -76,7 +77,7 @@ export function changeUser(
  * Removes the user from the directory and revokes its API keys. Its tokens are the issuer's and stay valid until they
  * expire, as those of any caller who is not in the directory: to keep somebody out, suspend them.
  */
-export function deleteUser(deps: UserDeps, caller: Caller, { userId, tenantId }: UserName): Promise<void> {
+export function deleteUser(deps: Deps, caller: Caller, { userId, tenantId }: UserName): Promise<void> {
   const { clock, platformTenantId } = deps
   return changeDirectory(deps, caller, async tx => {
     const user = oneUser(await lockUsers(tx, userId, tenantId))
@@ -93,7 +94,7 @@ export function deleteUser(deps: UserDeps, caller: Caller, { userId, tenantId }:
  * seconds old. Otherwise two operators could suspend each other, or one who was just suspended could undo it.
  */
 function changeDirectory<T>(
-  { db, platformTenantId }: Pick<UserDeps, 'db' | 'platformTenantId'>,
+  { db, platformTenantId }: Pick<Deps, 'db' | 'platformTenantId'>,
   caller: Caller,
   change: (tx: Executor) => Promise<T>,
 ): Promise<T> {

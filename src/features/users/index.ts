@@ -2,4 +2,4 @@
 export { callerAccess } from './access.ts'
 export { userRoutes } from './routes.ts'
 export { upsertUser } from './store.ts'
-export { Email, shownUser, User, type UserDeps, type UserRow } from './user.ts'
+export { Email, shownUser, User, type UserRow } from './user.ts'

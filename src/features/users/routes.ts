@@ -1,6 +1,8 @@
 // /api/v1/admin/users
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { afterCommit } from '../../kernel/db/transaction.ts'
 import { callerOf } from '../../kernel/http/caller.ts'
 import { inRequest } from '../../kernel/http/idempotency.ts'
@@ -9,7 +11,7 @@ import { Body, ExternalId, Many, Nullable, One, Query } from '../../kernel/http/
 import { RoleName } from '../roles/index.ts'
 import { changeUser, createUser, deleteUser, type UserName } from './actions.ts'
 import { findUsers, listUsers } from './store.ts'
-import { DisplayName, Email, oneUser, Status, shownUser, User, type UserDeps } from './user.ts'
+import { DisplayName, Email, oneUser, Status, shownUser, User } from './user.ts'
 
 const config = { guard: 'platform_admin' } as const
 const tags = ['Administration']
@@ -57,7 +59,7 @@ const nameIn = (request: {
 }): UserName => ({ userId: request.params.user_id, tenantId: request.query.tenant_id })
 
 /** `changed` is called when somebody's access has changed. */
-export function userRoutes(deps: UserDeps, changed: () => void): FastifyPluginAsyncTypebox {
+export function userRoutes(deps: Deps, changed: () => void): FastifyPluginAsyncTypebox {
   const cursors = cursorOf('users', ['uuid'])
 
   return async app => {

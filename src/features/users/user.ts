@@ -3,34 +3,20 @@
 
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
+import type { Row } from '../../kernel/db/tables.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
 import { type Caller, homeTenant, type Identity } from '../../kernel/http/caller.ts'
 import { Nullable, Time } from '../../kernel/http/schemas.ts'
 
-export interface UserDeps extends Deps {
-  /** The tenant that platform_admins belong to. */
-  platformTenantId: string
-}
-
 export const USER_STATUSES = ['active', 'suspended'] as const
 export type UserStatus = (typeof USER_STATUSES)[number]
 
-export interface UserRow {
-  id: string
-  /** The `sub` of the user's tokens; on the API this is the user's id. */
-  user_id: string
-  tenant_id: string
-  email: string | null
-  display_name: string | null
-  role: string | null
-  status: UserStatus
-  created_at: string
-  updated_at: string
-}
+/** `user_id` is the `sub` of the user’s tokens; on the API it is the user’s id. */
+export type UserRow = Row<'users'>
 
 declare module '../../kernel/db/tables.ts' {
-  interface Tables {
-    users: UserRow
+  interface ColumnTypes {
+    users: { status: UserStatus }
   }
 }
 

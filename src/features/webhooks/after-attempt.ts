@@ -1,5 +1,5 @@
 // What becomes of a delivery after an attempt: done, tried again later, or given up.
-import type { Outcome } from '../../integrations/webhooks/index.ts'
+import type { DeliveryOutcome } from '../../integrations/webhooks/index.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -29,7 +29,7 @@ export type Verdict =
 
 /** `attempts` counts this one; `random` is from 0 to 1. */
 export function afterAttempt(
-  { status_code }: Pick<Outcome, 'status_code'>,
+  { status_code }: Pick<DeliveryOutcome, 'status_code'>,
   attempts: number,
   random: number,
 ): Verdict {

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
-import type { Outcome } from '../../integrations/webhooks/index.ts'
+import type { DeliveryOutcome } from '../../integrations/webhooks/index.ts'
 import { afterAttempt } from './after-attempt.ts'
 import { type Claimed, claimDue, recordAttempt, releaseDelivery } from './dispatch-repository.ts'
 import { dataFor } from './event-for-tenant.ts'
@@ -56,7 +56,7 @@ async function deliver(deps: Deps, delivery: Claimed): Promise<void> {
   const { id, webhook_id, event_id, type, attempts } = delivery
   const log = deps.log.child({ webhook_id, delivery_id: id, event_id, event_type: type, attempt: attempts })
   const started = clock.now()
-  let outcome: Outcome
+  let outcome: DeliveryOutcome
   try {
     outcome = await send(deps, delivery, started)
   } catch (error) {
@@ -77,7 +77,7 @@ async function deliver(deps: Deps, delivery: Claimed): Promise<void> {
   else log.warn(said, verdict.gone ? 'webhook switched off: its receiver is gone' : 'webhook given up')
 }
 
-async function send(deps: Deps, delivery: Claimed, now: Date): Promise<Outcome> {
+async function send(deps: Deps, delivery: Claimed, now: Date): Promise<DeliveryOutcome> {
   const { webhookEncryption, webhookSender, jobs } = deps
   const { webhook_id, url, event_id, type, occurred_at } = delivery
   const data = dataFor(delivery.hears_of, type, delivery.data)

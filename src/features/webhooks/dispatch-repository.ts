@@ -1,6 +1,6 @@
 // SQL of the one who sends: what is due is claimed for a while, and what came of it is recorded by whoever has the claim.
 import { sql } from 'kysely'
-import type { Outcome } from '../../integrations/webhooks/index.ts'
+import type { DeliveryOutcome } from '../../integrations/webhooks/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Verdict } from './after-attempt.ts'
 import type { Keyring } from './webhook-secret.ts'
@@ -88,7 +88,7 @@ export async function claimDue(
   return rows
 }
 
-export interface Attempt extends Outcome {
+export interface Attempt extends DeliveryOutcome {
   started_at: string
 }
 

@@ -1,14 +1,10 @@
 // What the provider charges: the balance, the finished invoices, and an invoice's lines as the CSV they are.
 // The preview is left out everywhere: it changes daily and is no invoice.
 import { Readable } from 'node:stream'
-import { decimalAt, textAt, timeAt } from './answers.ts'
-import { malformed } from './body.ts'
-import type { Verdict } from './completeness.ts'
-import type { CallOptions } from './courier.ts'
+import { type CallOptions, getRequest } from './client.ts'
 import { ProviderError } from './errors.ts'
-import { collect, type ListingParts, type ListOptions, openListing } from './listing.ts'
-import { getOrder } from './orders.ts'
-import type { RawItem } from './page.ts'
+import { collect, type ListingParts, type ListingVerdict, type ListOptions, openListing } from './listing.ts'
+import { decimalAt, malformed, type RawItem, textAt, timeAt } from './responses.ts'
 
 /** Amounts are exact decimals as text. */
 export interface Balance {
@@ -29,16 +25,16 @@ export interface InvoiceHeader {
 export interface Billing {
   balance(options?: CallOptions): Promise<Balance>
   /** `odd`: why one or more of the listed invoices are left out; null when all are here. */
-  invoices(options?: ListOptions): Promise<Verdict & { items: InvoiceHeader[]; odd: string | null }>
+  invoices(options?: ListOptions): Promise<ListingVerdict & { items: InvoiceHeader[]; odd: string | null }>
   /** The bytes as they come; never held whole. A connection lost midway fails the stream. */
   invoiceCsv(invoiceUuid: string, options?: CallOptions): Promise<Readable>
 }
 
 export function createBilling(parts: ListingParts): Billing {
-  const { courier } = parts
+  const { client } = parts
   return {
     async balance(options) {
-      const body = await courier.json(getOrder('/v2/customers/my/balance'), options)
+      const body = await client.json(getRequest('/v2/customers/my/balance'), options)
       if (!body) throw malformed('the answer is empty')
       return {
         month_to_date_balance: decimalAt(body, 'month_to_date_balance'),
@@ -72,9 +68,9 @@ export function createBilling(parts: ListingParts): Billing {
 
     async invoiceCsv(invoiceUuid, options = {}) {
       if (invoiceUuid === 'preview') throw new TypeError('the preview is no invoice')
-      const order = getOrder('/v2/customers/my/invoices/{invoice_uuid}/csv', invoiceUuid)
-      const bytes = await courier.stream(
-        { ...order, accept: 'text/csv', acceptEncoding: 'identity' },
+      const request = getRequest('/v2/customers/my/invoices/{invoice_uuid}/csv', invoiceUuid)
+      const bytes = await client.stream(
+        { ...request, accept: 'text/csv', acceptEncoding: 'identity' },
         options,
       )
       return Readable.fromWeb(bytes, { signal: options.signal })

@@ -1,11 +1,12 @@
 // What can go wrong with a call to the provider, in words a caller can act on.
 // Nothing here ever holds the token: texts from outside are scrubbed and cut before they get in.
+import { UpstreamError } from '../../kernel/http-client.ts'
 
 /**
- * answer: the provider said no. network, timeout: no answer. malformed: an answer that is not one.
- * redirect: an answer that wanted the token elsewhere. deadline: our own time ran out. busy: wait first.
+ * response: the provider said no. network, timeout: no response. malformed: a response that is not one.
+ * redirect: a response that wanted the token elsewhere. deadline: our own time ran out. busy: wait first.
  */
-export type FaultKind = 'answer' | 'network' | 'timeout' | 'malformed' | 'redirect' | 'deadline' | 'busy'
+export type FaultKind = 'response' | 'network' | 'timeout' | 'malformed' | 'redirect' | 'deadline' | 'busy'
 
 export interface FaultDetails {
   kind: FaultKind
@@ -15,11 +16,11 @@ export interface FaultDetails {
   code?: string | null
   providerMessage?: string | null
   requestId?: string | null
-  /** True when a write may have taken effect although no good answer came. */
+  /** True when a write may have taken effect although no good response came. */
   mayHaveHappened?: boolean
 }
 
-export class ProviderError extends Error {
+export class ProviderError extends UpstreamError {
   override readonly name: string = 'ProviderError'
   readonly kind: FaultKind
   readonly status: number | null
@@ -50,13 +51,25 @@ export class ProviderBusyError extends ProviderError {
   }
 }
 
-const longestText = 300
-const tokenShaped = /\bdo[por]_v1_[0-9a-z]+/gi
+const PASSING = new Set([429, 500, 502, 503, 504])
 
-/** Text from outside, made fit for an error or a log: one line, bounded, without anything like a token. */
-export function fitForDisplay(text: string, token: string): string {
-  const scrubbed = text.replaceAll(token, '[token]').replace(tokenShaped, '[token]')
-  // Control characters would let an answer forge log lines.
-  const line = scrubbed.replace(/\p{Cc}+/gu, ' ').trim()
-  return line.length > longestText ? `${line.slice(0, longestText)}…` : line
+/** Worth another attempt. */
+export function isPassingStatus(status: number): boolean {
+  return PASSING.has(status)
+}
+
+/** No response, half of one, or one that will be another soon. */
+export function passes({ kind, status }: ProviderError): boolean {
+  if (kind === 'redirect') return false
+  return kind !== 'response' || isPassingStatus(status ?? 0)
+}
+
+/** Null instead of the error that says that there is no such thing. */
+export async function nullIfNotFound<T>(found: Promise<T>): Promise<T | null> {
+  try {
+    return await found
+  } catch (error) {
+    if (error instanceof ProviderError && error.status === 404) return null
+    throw error
+  }
 }

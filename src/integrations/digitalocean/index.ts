@@ -1,20 +1,33 @@
 // What the rest of the service may use of the DigitalOcean client. It knows no feature and no database.
 export type { Balance, InvoiceHeader } from './billing.ts'
-export { type Clock, clockOf } from './clock.ts'
-export type { Verdict } from './completeness.ts'
-export type { CallOptions } from './courier.ts'
-export { type Doomed, isGpuSize, type MadeDroplet } from './droplet-life.ts'
-export type { Action, DropletActionInput, DropletInput } from './droplets.ts'
+export type { CallOptions, Fetch } from './client.ts'
+export {
+  type Action,
+  type CreatedDroplet,
+  type DropletActionInput,
+  type DropletInput,
+  type DropletsToDestroy,
+  isGpuSize,
+} from './droplets.ts'
 export { type FaultKind, ProviderBusyError, ProviderError } from './errors.ts'
-export type { Fetch } from './exchange.ts'
-export { isKind, type Kind, kindNames } from './kinds.ts'
-export { defaultLimits, type Limits } from './limits.ts'
-export type { Listing, ListingPage, ListOptions, PagedListing } from './listing.ts'
-export { isInMotion, itemId, type MappedItem, mapItem } from './map-item.ts'
-export { type Allowance, createPace, type Pace } from './pace.ts'
-export { idText, type RawItem } from './page.ts'
-export type { Wait } from './patience.ts'
+export { isKind, type Kind, kindNames, resourceOfUrn, urnOf } from './kinds.ts'
+export {
+  type Allowance,
+  createProviderRateLimiter,
+  defaultLimits,
+  type Limits,
+  type ProviderRateLimiter,
+} from './limits.ts'
+export type { Listing, ListingPage, ListingVerdict, ListOptions, PagedListing } from './listing.ts'
+export type { PollOptions } from './polling.ts'
 export type { Assignment, ProjectInput } from './projects.ts'
-export { createProvider, type Provider, type ProviderOptions } from './provider.ts'
-export { createProviders, oneProvider, type Providers } from './providers.ts'
-export { resourceOfUrn, urnOf } from './urn.ts'
+export {
+  createProvider,
+  createProviders,
+  oneProvider,
+  type Provider,
+  type ProviderOptions,
+  type Providers,
+} from './provider.ts'
+export { isTransitional, itemId, type MappedItem, mapItem } from './resources.ts'
+export { idText, type RawItem } from './responses.ts'

@@ -1,6 +1,6 @@
 // The fourteen kinds of the inventory as the provider serves them: where they are listed, which fields give
 // identity, name, region, status and tags, and what never becomes an attribute because it is noise or secret.
-// The secrets named here are the documented ones; attributes.ts also drops by rule whatever is named like one.
+// The secrets named here are the documented ones; resources.ts also drops by rule whatever is named like one.
 import type { paths } from './generated/api.d.ts'
 
 export interface KindEntry {
@@ -12,7 +12,7 @@ export interface KindEntry {
     readonly paged: boolean
     readonly mayBeAbsent?: boolean
   }[]
-  /** Where a single one is read, and the key of its answer; null where it has to be found in the listing. */
+  /** Where a single one is read, and the key of its response; null where it has to be found in the listing. */
   readonly one: { readonly path: keyof paths; readonly key: string } | null
   readonly id: string
   /** Dotted paths, the first that holds text wins. */
@@ -22,8 +22,8 @@ export interface KindEntry {
   readonly tagged: boolean
   /** The type in `do:<type>:<id>`; null for what a project does not hold. */
   readonly urn: string | null
-  /** Statuses that will change by themselves, so the resource is worth looking at again soon. */
-  readonly inMotion: readonly string[]
+  /** Statuses that will change by themselves, so that the resource is worth reading again soon. */
+  readonly transitional: readonly string[]
   /** Dotted paths left out, array positions not counted. */
   readonly noise: readonly string[]
   /** The same, for what must not be stored anywhere. */
@@ -40,7 +40,7 @@ const usual = {
   region: ['region.slug'],
   status: ['status'],
   tagged: true,
-  inMotion: [],
+  transitional: [],
   noise: [],
   secrets: [],
   keepOnly: {},
@@ -57,7 +57,7 @@ export const kinds = {
     ],
     one: { path: '/v2/droplets/{droplet_id}', key: 'droplet' },
     urn: 'droplet',
-    inMotion: ['new'],
+    transitional: ['new'],
     // `size` is the provider's price table; `size_slug` stays.
     noise: ['size', 'next_backup_window'],
     keepOnly: { image: ['id', 'slug', 'name', 'distribution'] },
@@ -84,7 +84,7 @@ export const kinds = {
     one: { path: '/v2/images/{image_id}', key: 'image' },
     region: ['regions'],
     urn: null,
-    inMotion: ['NEW', 'pending'],
+    transitional: ['NEW', 'pending'],
   },
   load_balancer: {
     ...usual,
@@ -93,7 +93,7 @@ export const kinds = {
     // Its `tag` names the droplets it serves and stays an attribute; it has no tags of its own.
     tagged: false,
     urn: 'loadbalancer',
-    inMotion: ['new'],
+    transitional: ['new'],
   },
   reserved_ip: {
     ...usual,
@@ -117,7 +117,7 @@ export const kinds = {
     one: { path: '/v2/firewalls/{firewall_id}', key: 'firewall' },
     region: [],
     urn: null,
-    inMotion: ['waiting'],
+    transitional: ['waiting'],
     noise: ['pending_changes'],
   },
   vpc: {
@@ -157,7 +157,7 @@ export const kinds = {
     one: { path: '/v2/databases/{database_cluster_uuid}', key: 'database' },
     region: ['region'],
     urn: 'dbaas',
-    inMotion: ['creating', 'resizing', 'migrating', 'forking'],
+    transitional: ['creating', 'resizing', 'migrating', 'forking'],
     noise: ['maintenance_window.pending', 'maintenance_window.description'],
     // Each connection holds a password and an address with the password in it.
     secrets: [
@@ -179,7 +179,7 @@ export const kinds = {
     region: ['region'],
     status: ['status.state'],
     urn: 'kubernetes',
-    inMotion: ['provisioning', 'upgrading', 'deleting'],
+    transitional: ['provisioning', 'upgrading', 'deleting'],
     // Nodes come and go with the autoscaler and are droplets of their own; the pool's count stays.
     noise: ['updated_at', 'node_pools.nodes'],
     secrets: ['kubeconfig', 'credentials'],
@@ -194,7 +194,7 @@ export const kinds = {
     status: ['in_progress_deployment.phase', 'pending_deployment.phase', 'active_deployment.phase'],
     tagged: false,
     urn: 'app',
-    inMotion: ['PENDING_BUILD', 'BUILDING', 'PENDING_DEPLOY', 'DEPLOYING'],
+    transitional: ['PENDING_BUILD', 'BUILDING', 'PENDING_DEPLOY', 'DEPLOYING'],
     noise: [
       'updated_at',
       'last_deployment_created_at',
@@ -234,4 +234,34 @@ export function isKind(text: string): text is Kind {
 
 export function kindEntry(kind: Kind): KindEntry {
   return kinds[kind]
+}
+
+// The names under which a project holds resources, `do:<type>:<id>`, and back from a name to a kind.
+
+export function urnOf(kind: Kind, providerId: string): string | null {
+  const type = kindEntry(kind).urn
+  if (type === null) return null
+  const isIpv6 = kind === 'reserved_ip' && providerId.includes(':')
+  return `do:${isIpv6 ? 'reservedipv6' : type}:${providerId}`
+}
+
+/**
+ * Projects say `floatingip` for what is a reserved IP everywhere else, and clients write `reservedip`:
+ * both are understood, so match resources by what this returns and not by comparing names.
+ */
+const kindOfType = new Map<string, Kind>([
+  ...kindNames.flatMap(kind => {
+    const type = kindEntry(kind).urn
+    return type === null ? [] : [[type, kind] as [string, Kind]]
+  }),
+  ['reservedip', 'reserved_ip'],
+  ['reservedipv6', 'reserved_ip'],
+])
+
+/** Null for a name that is none, or of a kind the inventory does not hold (a Space). */
+export function resourceOfUrn(urn: string): { kind: Kind; provider_id: string } | null {
+  // The id may itself contain colons: an IPv6 address does.
+  const [, type, id] = /^do:([a-z0-9]+):(.+)$/.exec(urn) ?? []
+  const kind = type === undefined ? undefined : kindOfType.get(type)
+  return kind && id ? { kind, provider_id: id } : null
 }

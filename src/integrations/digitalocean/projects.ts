@@ -1,6 +1,5 @@
 // The provider's projects, what they hold, and the tags that tie resources to whoever made them.
-import { idAt, listAt, objectAt } from './answers.ts'
-import type { CallOptions } from './courier.ts'
+import { type CallOptions, fillPath, getRequest, postRequest } from './client.ts'
 import type { components } from './generated/api.d.ts'
 import {
   collect,
@@ -10,8 +9,7 @@ import {
   openListing,
   type Source,
 } from './listing.ts'
-import { fillPath, getOrder, postOrder } from './orders.ts'
-import type { RawItem } from './page.ts'
+import { idAt, listAt, objectAt, type RawItem } from './responses.ts'
 
 export type ProjectInput = Pick<
   components['schemas']['project'],
@@ -36,7 +34,7 @@ export interface Projects {
 }
 
 export function createProjects(parts: ListingParts): Projects {
-  const { courier } = parts
+  const { client } = parts
   const list = (source: Omit<Source, 'paged'>, { signal, onPage }: ListOptions = {}) =>
     collect(openListing(parts, [{ ...source, paged: true }], signal), onPage)
 
@@ -49,27 +47,31 @@ export function createProjects(parts: ListingParts): Projects {
     },
 
     async getDefaultProject(options) {
-      const project = objectAt(await courier.json(getOrder('/v2/projects/default'), options), 'project')
+      const project = objectAt(await client.json(getRequest('/v2/projects/default'), options), 'project')
       idAt(project, 'id')
       return project
     },
 
     async createProject(input, options) {
-      const project = objectAt(await courier.json(postOrder('/v2/projects', input), options), 'project', true)
+      const project = objectAt(
+        await client.json(postRequest('/v2/projects', input), options),
+        'project',
+        true,
+      )
       idAt(project, 'id', true)
       return project
     },
 
     async assignToProject(projectId, urns, options) {
-      const order = postOrder('/v2/projects/{project_id}/resources', { resources: [...urns] }, projectId)
-      const assigned = listAt(await courier.json(order, options), 'resources', true)
+      const request = postRequest('/v2/projects/{project_id}/resources', { resources: [...urns] }, projectId)
+      const assigned = listAt(await client.json(request, options), 'resources', true)
       return assigned.map(item => ({ urn: idAt(item, 'urn', true), status: String(item.status) }))
     },
 
     listTags: options => list({ path: '/v2/tags', key: 'tags', idField: 'name' }, options),
 
     async createTag(name, options) {
-      objectAt(await courier.json(postOrder('/v2/tags', { name }), options), 'tag', true)
+      objectAt(await client.json(postRequest('/v2/tags', { name }), options), 'tag', true)
     },
   }
 }

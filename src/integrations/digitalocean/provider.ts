@@ -1,36 +1,39 @@
-// Puts the provider client together: a token's line, the courier, and the calls on top of them.
-// The token lives in the exchange's closure alone; the object returned holds none.
+// Puts the provider client together, one for each queue. A queue asks with its own token where there is one, and with the
+// common one otherwise. The provider counts by token, so a queue with a token of its own leaves the others theirs, and
+// queues that were given the same one share its rate limiter.
 import type { Logger } from 'pino'
-import { Agent, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
+import { createAgent } from '../../kernel/http-client.ts'
+import { QUEUE_NAMES, type QueueName } from '../../kernel/queue/queues.ts'
+import { systemTimer, type Timer } from '../../kernel/retry.ts'
 import { type Billing, createBilling } from './billing.ts'
-import { type Clock, systemClock } from './clock.ts'
-import { createCourier } from './courier.ts'
-import { createDropletLife, type DropletLife } from './droplet-life.ts'
-import { createDroplets, type Droplets } from './droplets.ts'
-import type { Fetch } from './exchange.ts'
-import { defaultLimits, type Limits } from './limits.ts'
-import { createLine, type Line } from './line.ts'
-import type { Allowance, Pace } from './pace.ts'
-import { createPatience, type Patience } from './patience.ts'
+import { type Connection, createClient, createConnection, type Fetch } from './client.ts'
+import { createDropletLifecycle, createDroplets, type DropletLifecycle, type Droplets } from './droplets.ts'
+import { ProviderError } from './errors.ts'
+import { type Allowance, defaultLimits, type Limits, type ProviderRateLimiter } from './limits.ts'
+import { createPolling, type Polling } from './polling.ts'
 import { createProjects, type Projects } from './projects.ts'
 import { createResources, type Resources } from './resources.ts'
 
-export interface ProviderOptions {
+interface SharedOptions {
   baseUrl: string
-  token: string
-  clock?: Clock
+  timer?: Timer
   /** In place of undici's. */
   fetch?: Fetch
   /** In place of a connection pool of the provider's own. */
   dispatcher?: Dispatcher
   log?: Pick<Logger, 'debug'>
   limits?: Partial<Limits>
-  /** Clients of one token share one pace: the provider counts by token, not by client. */
-  pace?: Pace
   random?: () => number
 }
 
-export interface Provider extends Resources, Droplets, DropletLife, Projects, Billing, Patience {
+export interface ProviderOptions extends SharedOptions {
+  token: string
+  /** Clients of one token share one: the provider counts by token, not by client. */
+  rateLimiter?: ProviderRateLimiter
+}
+
+export interface Provider extends Resources, Droplets, DropletLifecycle, Projects, Billing, Polling {
   /** Why there is no provider behind this; undefined when there is one. */
   absent?: string
   /** What the provider last said about the token's rate limit. */
@@ -38,46 +41,103 @@ export interface Provider extends Resources, Droplets, DropletLife, Projects, Bi
   close(): Promise<void>
 }
 
-export function createProvider({ token, pace, ...options }: ProviderOptions): Provider {
-  const workshop = createWorkshop(options)
-  const line = workshop.line(token, pace)
-  return workshop.provider({ line: () => line, absent: () => undefined, close: workshop.close })
+export interface Providers {
+  for(queue: QueueName): Provider
+  close(): Promise<void>
 }
 
-export interface Behind {
-  /** The line that the next request takes. Throws when there is none. */
-  line: () => Line
+export interface TokenProviders extends Providers {
+  /** The queues' own tokens from now on; a queue that is not named has none. The next request goes out with the new one. */
+  use(tokens: ReadonlyMap<QueueName, string>): void
+}
+
+export interface ProvidersOptions extends SharedOptions {
+  /** The token of every queue that has none of its own. */
+  token: string | undefined
+  /** What to say where there is neither. */
+  absent: (queue: QueueName) => string
+}
+
+export function createProvider({ token, rateLimiter, ...options }: ProviderOptions): Provider {
+  const shared = shareConnections(options)
+  const connection = shared.connect(token, rateLimiter)
+  return shared.provider({ connection: () => connection, absent: () => undefined, close: shared.close })
+}
+
+export function createProviders({ token: common, absent, ...options }: ProvidersOptions): TokenProviders {
+  const shared = shareConnections(options)
+  let tokens: ReadonlyMap<QueueName, string> = new Map()
+  /** By their tokens. */
+  let connections = new Map<string, Connection>()
+
+  function use(next: ReadonlyMap<QueueName, string>): void {
+    const wanted = new Set(common === undefined ? next.values() : [common, ...next.values()])
+    // A token that stays keeps its rate limiter: what it has asked for still counts.
+    connections = new Map([...wanted].map(token => [token, connections.get(token) ?? shared.connect(token)]))
+    tokens = next
+  }
+
+  function clientOf(queue: QueueName): Provider {
+    const tokenNow = () => tokens.get(queue) ?? common
+    return shared.provider({
+      connection() {
+        const token = tokenNow()
+        if (token === undefined) throw new ProviderError(absent(queue), { kind: 'network' })
+        return connections.get(token)!
+      },
+      absent: () => (tokenNow() === undefined ? absent(queue) : undefined),
+      // The connections are shared, and closed together.
+      close: async () => {},
+    })
+  }
+
+  use(tokens)
+  const clients = new Map(QUEUE_NAMES.map(queue => [queue, clientOf(queue)]))
+  return { use, for: queue => clients.get(queue)!, close: shared.close }
+}
+
+/** One client for every queue, for tests and figures. */
+export const oneProvider = (provider: Provider): Providers => ({
+  for: () => provider,
+  close: () => provider.close(),
+})
+
+interface ProviderParts {
+  /** The connection that the next request takes. Throws when there is none. */
+  connection: () => Connection
   absent: () => string | undefined
   close: () => Promise<void>
 }
 
-/** What clients of one process have in common: the connections, the clock, the bounds. */
-export function createWorkshop(options: Omit<ProviderOptions, 'token' | 'pace'>) {
-  const { baseUrl, fetch, clock = systemClock, log, random = Math.random } = options
+/** What the clients of one process have in common: the connection pool, the timer, the limits. */
+function shareConnections(options: SharedOptions) {
+  const { baseUrl, fetch, timer = systemTimer, log, random = Math.random } = options
   const limits = { ...defaultLimits, ...options.limits }
-  const agent = options.dispatcher || fetch ? null : createAgent(limits)
+  const { requestTimeoutMs: silenceMs } = limits
+  // The silence between two chunks is what bounds a CSV: no deadline covers its reading.
+  const agent = options.dispatcher || fetch ? null : createAgent({ connections: 8, silenceMs })
   const dispatcher = options.dispatcher ?? agent ?? undefined
   return {
-    line: (token: string, pace?: Pace): Line =>
-      createLine({ baseUrl, token, fetch, dispatcher, clock, limits, pace }),
+    connect: (token: string, rateLimiter?: ProviderRateLimiter): Connection =>
+      createConnection({ baseUrl, token, fetch, dispatcher, timer, limits, rateLimiter }),
 
-    provider({ line, absent, close }: Behind): Provider {
-      const courier = createCourier({ line, clock, limits, random, log })
-      const parts = { courier, clock, limits }
+    provider({ connection, absent, close }: ProviderParts): Provider {
+      const client = createClient({ connection, timer, limits, random, log })
+      const parts = { client, timer, limits }
       const resources = createResources(parts)
       const droplets = createDroplets(parts)
-      const patience = createPatience(clock, limits)
+      const { poll } = createPolling(timer, limits)
       return {
         ...resources,
         ...droplets,
-        ...createDropletLife({ resources, droplets, patience, limits, sleep: clock.sleep }),
-        ...patience,
+        ...createDropletLifecycle({ resources, droplets, poll, limits, sleep: timer.sleep }),
+        poll,
         ...createProjects(parts),
         ...createBilling(parts),
         get absent() {
           return absent()
         },
-        allowance: () => (absent() === undefined ? line().pace.allowance() : null),
+        allowance: () => (absent() === undefined ? connection().rateLimiter.allowance() : null),
         close,
       }
     },
@@ -86,14 +146,4 @@ export function createWorkshop(options: Omit<ProviderOptions, 'token' | 'pace'>)
       await agent?.close()
     },
   }
-}
-
-function createAgent({ requestTimeoutMs }: Limits): Agent {
-  return new Agent({
-    connections: 8,
-    connect: { timeout: Math.min(10_000, requestTimeoutMs) },
-    headersTimeout: requestTimeoutMs,
-    // Between two chunks: what bounds a CSV, whose reading no timer of ours covers.
-    bodyTimeout: requestTimeoutMs,
-  })
 }

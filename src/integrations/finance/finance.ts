@@ -1,12 +1,20 @@
 // The finance service as this one sees it: one call that imports an invoice. It is sent once, with a token of its own, and
-// answered by a receipt or an error that says whether sending it again may help. Trying again is the queue's.
+// answered by a receipt or by an error that says whether sending it again may help. Trying again is the queue's.
+import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
-import { Agent, type Dispatcher, request } from 'undici'
-import { failureCode } from '../../kernel/errors.ts'
+import { SignJWT } from 'jose'
+import { type Dispatcher, request } from 'undici'
+import { OWN_ISSUER } from '../../kernel/http/verify-token.ts'
+import {
+  createAgent,
+  fitForDisplay,
+  NoResponseError,
+  readBody,
+  requestHeaders,
+  withDeadline,
+} from '../../kernel/http-client.ts'
 import type { Clock } from '../../kernel/time.ts'
-import { FinanceError, faultOf, fitForDisplay } from './errors.ts'
-import { tokenMint } from './mint-token.ts'
-import { type Receipt, readComplaint, readReceipt } from './receipt.ts'
+import { FinanceError, faultOf, type Receipt, readReceipt, readRefusal } from './receipt.ts'
 
 export interface Finance {
   /** Whose invoices these are at finance. */
@@ -17,18 +25,18 @@ export interface Finance {
 }
 
 export interface FinanceLimits {
-  /** How long finance may be silent, from the last byte of the invoice to the answer. */
+  /** How long finance may be silent, from the last byte of the invoice to the response. */
   silenceMs: number
   /** One push altogether. */
   pushMs: number
-  /** A longer answer is no receipt. */
-  maxAnswerBytes: number
+  /** A longer response is no receipt. */
+  maxResponseBytes: number
 }
 
 const defaultFinanceLimits: FinanceLimits = {
   silenceMs: 30_000,
   pushMs: 600_000,
-  maxAnswerBytes: 64 * 1024,
+  maxResponseBytes: 64 * 1024,
 }
 
 export interface FinanceOptions {
@@ -40,20 +48,37 @@ export interface FinanceOptions {
 }
 
 const IMPORT_PATH = '/api/v1/integrations/cloud/import-invoice'
-const CONNECT_MS = 10_000
+
+interface Push {
+  body: string | Readable
+  token: string
+  signal: AbortSignal
+  /** Called as soon as the status is known: the body may still break off. */
+  onStatus: (status: number) => void
+}
 
 export function createFinance({ baseUrl, secret, tenantId, clock, ...options }: FinanceOptions): Finance {
   const limits = { ...defaultFinanceLimits, ...options.limits }
-  const { silenceMs } = limits
   const mint = tokenMint({ secret, tenantId, clock })
-  const dispatcher = new Agent({
-    connections: 4,
-    connect: { timeout: Math.min(CONNECT_MS, silenceMs) },
-    // Counted anew with every piece of the body that is sent.
-    headersTimeout: silenceMs,
-    bodyTimeout: silenceMs,
-  })
+  const dispatcher = createAgent({ connections: 4, silenceMs: limits.silenceMs })
   const url = baseUrl.replace(/\/+$/, '') + IMPORT_PATH
+
+  async function send({ body, token, signal, onStatus }: Push): Promise<Receipt> {
+    const response = await request(url, {
+      method: 'POST',
+      headers: requestHeaders({ token, json: true }),
+      body,
+      // Redirects are not followed: the token is for this address alone.
+      dispatcher,
+      signal,
+    })
+    const { statusCode: status } = response
+    onStatus(status)
+    const text = await boundedText(response, limits.maxResponseBytes)
+    if (status >= 200 && status < 300) return readReceipt(text, status)
+    const words = fitForDisplay(readRefusal(text) ?? 'no explanation', token)
+    throw new FinanceError(`finance answered ${status}: ${words}`, faultOf(status), status)
+  }
 
   return {
     tenantId,
@@ -62,56 +87,56 @@ export function createFinance({ baseUrl, secret, tenantId, clock, ...options }: 
       if (typeof body !== 'string') body.on('error', () => {})
       signal?.throwIfAborted()
       const token = await mint()
-      const deadline = AbortSignal.timeout(limits.pushMs)
       let status: number | null = null
+      const onStatus = (said: number) => {
+        status = said
+      }
       try {
-        const answer = await request(url, {
-          method: 'POST',
-          headers: {
-            accept: 'application/json',
-            authorization: `Bearer ${token}`,
-            'content-type': 'application/json',
-            'user-agent': 'cloudops',
-          },
-          body,
-          // Redirects are not followed: the token is for this address alone.
-          dispatcher,
-          signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
-        })
-        status = answer.statusCode
-        const text = await boundedText(answer, limits.maxAnswerBytes)
-        if (status >= 200 && status < 300) return readReceipt(text, status)
-        const words = fitForDisplay(readComplaint(text) ?? 'no explanation', token)
-        throw new FinanceError(`finance answered ${status}: ${words}`, faultOf(status), status)
+        return await withDeadline({ timeoutMs: limits.pushMs, signal }, signal =>
+          send({ body, token, signal, onStatus }),
+        )
       } catch (error) {
         if (typeof body !== 'string') body.destroy()
-        signal?.throwIfAborted()
-        if (error instanceof FinanceError) throw error
-        // The cause is left out on purpose: it belongs to the HTTP library and may show the request, token and all.
-        const reason = deadline.aborted ? `no answer within ${limits.pushMs} ms` : failureCode(error)
-        throw new FinanceError(
-          `finance did not answer (${fitForDisplay(reason, token)})`,
-          'unavailable',
-          status,
-        )
+        if (!(error instanceof NoResponseError)) throw error
+        const reason = fitForDisplay(error.message, token)
+        throw new FinanceError(`finance did not answer (${reason})`, 'unavailable', status)
       }
     },
-    // Not `close`, which waits for answers: jobs in flight have had their grace.
+    // Not `close`, which waits for responses: jobs in flight have had their grace.
     close: () => dispatcher.destroy(),
   }
 }
 
-async function boundedText(answer: Dispatcher.ResponseData, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength
-    // Leaving the loop ends the connection, so that it does not keep pouring.
-    if (bytes > maxBytes) {
-      const fault = answer.statusCode < 300 ? 'malformed' : faultOf(answer.statusCode)
-      throw new FinanceError(`finance answered ${answer.statusCode} with too much`, fault, answer.statusCode)
-    }
-    chunks.push(chunk)
+async function boundedText({ statusCode, body }: Dispatcher.ResponseData, maxBytes: number): Promise<string> {
+  const { content, tooLong } = await readBody(body, maxBytes)
+  if (!tooLong) return content.toString('utf8')
+  const fault = statusCode < 300 ? 'malformed' : faultOf(statusCode)
+  throw new FinanceError(`finance answered ${statusCode} with too much`, fault, statusCode)
+}
+
+const TOKEN_SECONDS = 60
+const TOKEN_AUDIENCE = 'finance'
+
+/**
+ * The only token this service makes: for one push, for a minute, in the name of the platform-admin tenant, with the role
+ * that finance asks of whoever writes. Its issuer keeps it from being accepted by this service itself.
+ */
+function tokenMint({
+  secret,
+  tenantId,
+  clock,
+}: Pick<FinanceOptions, 'secret' | 'tenantId' | 'clock'>): () => Promise<string> {
+  const key = Buffer.from(secret)
+  return () => {
+    const now = Math.floor(clock.now().getTime() / 1000)
+    return new SignJWT({ tenant_id: tenantId, role: 'admin' })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setIssuer(OWN_ISSUER)
+      .setAudience(TOKEN_AUDIENCE)
+      .setSubject(OWN_ISSUER)
+      .setJti(randomUUID())
+      .setIssuedAt(now)
+      .setExpirationTime(now + TOKEN_SECONDS)
+      .sign(key)
   }
-  return Buffer.concat(chunks).toString('utf8')
 }

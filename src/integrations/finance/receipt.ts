@@ -1,6 +1,35 @@
-// Reading finance's answer to a push: which invoice it became, and whether it was new there. The envelope may be there or
-// not, and the id be text or a number; what it says must be exact.
-import { FinanceError } from './errors.ts'
+// Reading finance's response to a push: which invoice it became, and whether it was new there; or what can go wrong, in words
+// a caller can act on. The envelope may be there or not, and the id be text or a number; what it says must be exact.
+import { UpstreamError } from '../../kernel/http-client.ts'
+
+/**
+ * refused: finance will not take this invoice as it is, however often it is sent. Everything else may pass with time:
+ * unauthorized (the secret or the role is not what finance expects), conflict, unavailable (no response, or one that asks
+ * to wait), malformed (a response that is not one; the invoice may have been taken).
+ */
+export type FinanceFault = 'refused' | 'unauthorized' | 'conflict' | 'unavailable' | 'malformed'
+
+export class FinanceError extends UpstreamError {
+  override readonly name: string = 'FinanceError'
+  readonly fault: FinanceFault
+  /** The HTTP status, when there was one. */
+  readonly status: number | null
+
+  constructor(message: string, fault: FinanceFault, status: number | null = null) {
+    super(message)
+    this.fault = fault
+    this.status = status
+  }
+}
+
+/** The invoice itself is at fault with these; with any other status it is the moment, the address or the secret. */
+const REFUSALS = new Set([400, 413, 422])
+
+export function faultOf(status: number): FinanceFault {
+  if (REFUSALS.has(status)) return 'refused'
+  if (status === 401 || status === 403) return 'unauthorized'
+  return status === 409 ? 'conflict' : 'unavailable'
+}
 
 export type FinanceAction = 'created' | 'updated'
 
@@ -25,7 +54,7 @@ export function readReceipt(text: string, status: number): Receipt {
 }
 
 /** What finance says of a refusal, in whichever of the usual places it says it. */
-export function readComplaint(text: string): string | undefined {
+export function readRefusal(text: string): string | undefined {
   const answer = objectIn(text)
   const said = answer && isObject(answer.error) ? answer.error : answer
   const words = [said?.code, said?.message ?? said?.detail ?? said?.title ?? answer?.error]

@@ -8,7 +8,7 @@ import { rateLimiter } from '../../kernel/http/rate-limits.ts'
 import type { IssuerKeys } from '../../kernel/http/verify-token.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import type { Clock } from '../../kernel/time.ts'
-import type { KeySetSource } from './fetch-key-set.ts'
+import type { KeySetSource } from './key-set.ts'
 
 export interface IssuerKeysOptions {
   source: KeySetSource
@@ -105,7 +105,7 @@ export function createIssuerKeys({ source, clock, log, metrics }: IssuerKeysOpti
       const key = await keyIn(known, header)
       if (key) return { key, edition: known.edition }
       await renew()
-      // Nobody can tell whether the key is the issuer's.
+      // It cannot be known whether the key is the issuer's.
       if (failed) throw away()
       const renewed = await keyIn(known, header)
       if (!renewed) throw unauthenticated('The token’s key is none of the issuer’s.')

@@ -6,11 +6,16 @@ import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { failureCode } from '../../kernel/errors.ts'
-import { orMissing, StorageError } from './errors.ts'
-import type { Asked, FileToPut, Store } from './store.ts'
-import { verified } from './verified.ts'
+import {
+  type FileToPut,
+  type ObjectStore,
+  orMissing,
+  StorageError,
+  type StoreOptions,
+  verified,
+} from './object-store.ts'
 
-export function localStore(folder: string): Store {
+export function localStore(folder: string): ObjectStore {
   const root = resolve(folder)
 
   function pathOf(key: string): string {
@@ -20,7 +25,7 @@ export function localStore(folder: string): Store {
   }
 
   return {
-    put: (key, file, asked) => inWords(() => write(pathOf(key), file, asked)),
+    put: (key, file, options) => inWords(() => write(pathOf(key), file, options)),
     has: (key, bytes) => orMissing(inWords(async () => (await stat(pathOf(key))).size === bytes)),
     get: key =>
       inWords(async () => {
@@ -31,7 +36,7 @@ export function localStore(folder: string): Store {
   }
 }
 
-async function write(path: string, file: FileToPut, { signal }: Asked = {}): Promise<void> {
+async function write(path: string, file: FileToPut, { signal }: StoreOptions = {}): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const beside = `${path}.${randomUUID()}.part`
   try {

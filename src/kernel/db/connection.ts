@@ -18,6 +18,8 @@ export interface ConnectionOptions extends pg.PoolConfig {
   pooler: Pooler
   /** How long the next statement may take, in milliseconds. */
   limit: () => number
+  /** How long plans of named statements are kept; ten seconds unless a test says otherwise. */
+  plansLastMs?: number
   /** Told of every statement that failed. */
   onError?: (error: Error) => void
   /** Told when it must not be used again. */
@@ -40,6 +42,12 @@ const POOLED_LIMIT_MS = 60_000
 
 /** A transaction that nobody goes on with ends, and with it its locks: its client may be gone without a word. */
 const IDLE_IN_TRANSACTION_MS = 20_000
+
+/**
+ * PostgreSQL keeps a named statement's plan until the next ANALYZE. One made while a table was small reads all of it, and
+ * would go on doing so after it has grown.
+ */
+const PLANS_LAST_MS = 10_000
 
 /** The session went to a standby, or its server became one: another connection may find the primary. */
 const WRONG_SERVER = '25006'
@@ -77,6 +85,7 @@ export class Connection extends pg.Client {
   answeredAt = 0
   #options: ConnectionOptions
   #serverLimitMs = 0
+  #plannedAt = performance.now()
 
   constructor(options: ConnectionOptions) {
     super({ ...options, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
@@ -163,11 +172,20 @@ export class Connection extends pg.Client {
       return
     }
     config.name ??= preparedName(config.text, config.values)
+    if (config.name !== undefined) this.#renewPlans(limitMs)
     // In a transaction the limit is the one it began with: a setting would be undone together with it.
     if (limit === this.#serverLimitMs || /[TE]/.test(this.getTransactionStatus() ?? '')) return
     this.#serverLimitMs = limit
     // If this fails, the statement after it does too.
     this.#send({ text: `set statement_timeout = ${limit}` }, ALIVE_WITHIN_MS).catch(() => {})
+  }
+
+  #renewPlans(limitMs: number): void {
+    const now = performance.now()
+    if (now - this.#plannedAt < (this.#options.plansLastMs ?? PLANS_LAST_MS)) return
+    this.#plannedAt = now
+    // It fails where the transaction has failed already; the statement after it then does too.
+    this.#send({ text: 'discard plans' }, limitMs).catch(() => {})
   }
 
   #send(config: pg.QueryConfig, limitMs: number): Promise<pg.QueryResult>

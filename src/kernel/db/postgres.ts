@@ -26,16 +26,17 @@ export interface PostgresOptions {
   pooler?: Pooler
   /** How long a statement may take that is not set aside for longer. */
   statementMs?: number
+  plansLastMs?: number
 }
 
 export function openPostgres(options: PostgresOptions): Engine {
-  const { url, poolSize, log, pooler = 'auto', statementMs = USUAL_LIMIT_MS } = options
+  const { url, poolSize, log, pooler = 'auto', statementMs = USUAL_LIMIT_MS, plansLastMs } = options
   const writes = watchWrites()
   let pooled = pooler === 'transaction'
   const onPooled = () => {
     pooled = true
   }
-  const common = { ...connectionOptions(url), pooler, onError: writes.failed, onPooled }
+  const common = { ...connectionOptions(url), pooler, plansLastMs, onError: writes.failed, onPooled }
   const service = { ...common, types, application_name: 'cloudops' }
   const pool = new ConnectionPool(
     { ...service, max: poolSize, limit: () => statementLimit(statementMs) },

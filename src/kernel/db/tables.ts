@@ -1,9 +1,24 @@
-// All tables, joined. The kernel knows none of them: each feature adds its own from its `tables.ts` by
-// declaration merging, so that the arrow points from the feature down to the kernel.
-import type { Kysely } from 'kysely'
+// All tables. Their columns are generated from the migrated schema (`npm run db:types`); what the schema does not say, the
+// states of a column or the shape of its JSON, each feature adds in its `tables.ts` by declaration merging.
+import type { Kysely, Selectable } from 'kysely'
+import type { GeneratedTables } from './tables.generated.ts'
 
-// biome-ignore lint/suspicious/noEmptyInterface: features merge their tables into it
-export interface Tables {}
+/** Table → column → its type, where it is narrower than the generated one. */
+// biome-ignore lint/suspicious/noEmptyInterface: features merge their columns into it
+export interface ColumnTypes {}
 
-/** The first parameter of every repository function: the database, or the transaction the use case opened. */
+export type Tables = {
+  [T in keyof GeneratedTables]: T extends keyof ColumnTypes
+    ? Narrowed<GeneratedTables[T], ColumnTypes[T]>
+    : GeneratedTables[T]
+}
+
+type Narrowed<Table, Columns> = {
+  [C in keyof Table]: C extends keyof Columns ? Columns[C] : Table[C]
+}
+
+/** A row as it is read. */
+export type Row<T extends keyof Tables> = Selectable<Tables[T]>
+
+/** The first parameter of every store function: the database, or the transaction the use case opened. */
 export type Executor = Kysely<Tables>

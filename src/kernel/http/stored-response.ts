@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Encryption, encryptionFor, type SecretKeys } from '../crypto.ts'
 import type { EncryptedTable } from '../crypto-rotation.ts'
 import { runStatement } from '../db/statement.ts'
-import type { Executor } from '../db/tables.ts'
+import type { Executor, Row } from '../db/tables.ts'
 import { conflict, invalid } from '../errors.ts'
 import { type Caller, callerOf } from './caller.ts'
 import { PROBLEM_HEADERS, type Problem } from './problems.ts'
@@ -19,24 +19,11 @@ export interface Response {
   body: string
 }
 
-export interface IdempotencyKeyRow {
-  caller: string
-  key: string
-  request_hash: string
-  /** Only the release before this one uses it: it claims a key before it begins. */
-  claim: string
-  started_at: string
-  /** Null while a node of that release works on it. */
-  finished_at: string | null
-  status: number | null
-  answer: string | null
-}
-
-declare module '../db/tables.ts' {
-  interface Tables {
-    idempotency_keys: IdempotencyKeyRow
-  }
-}
+/**
+ * The release before this one claims a key before it begins: `claim` is for it alone, and `finished_at` is null while a node
+ * of that release works on it.
+ */
+export type IdempotencyKeyRow = Row<'idempotency_keys'>
 
 type RowKey = Pick<IdempotencyKeyRow, 'caller' | 'key'>
 

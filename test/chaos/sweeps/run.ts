@@ -1,17 +1,16 @@
 // Generated sweeps over generated worlds with generated faults, each held against the model. One database for all.
-
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import type { Deps } from '../../../../src/deps.ts'
-import { LostRunError, syncKind } from '../../../../src/features/inventory/sync-kind.ts'
-import { startRun } from '../../../../src/features/inventory/sync-run-store.ts'
-import type { RunStatus } from '../../../../src/features/inventory/sync-run.ts'
-import { createProvider, type Limits, oneProvider } from '../../../../src/integrations/digitalocean/index.ts'
-import type { Engine } from '../../../../src/kernel/db/engine.ts'
-import { transaction } from '../../../../src/kernel/db/transaction.ts'
-import { newId } from '../../../../src/kernel/ids.ts'
+import type { Deps } from '../../../src/deps.ts'
+import { LostRunError, syncKind } from '../../../src/features/inventory/sync-kind.ts'
+import type { RunStatus } from '../../../src/features/inventory/sync-run.ts'
+import { startRun } from '../../../src/features/inventory/sync-run-store.ts'
+import { createProvider, type Limits, oneProvider } from '../../../src/integrations/digitalocean/index.ts'
+import type { Engine } from '../../../src/kernel/db/engine.ts'
+import { transaction } from '../../../src/kernel/db/transaction.ts'
+import { newId } from '../../../src/kernel/ids.ts'
 import { type Event, type Model, see, shownIn, strike, wasWhole } from './model.ts'
 import {
   type ChaosKind,
@@ -153,7 +152,7 @@ async function live(engine: Engine, steps: Step[], figures: Figures, enough: num
     fetch: simulated.fetch,
     limits,
     random: () => 1,
-    clock: { now: () => providerTime, sleep: async ms => pass(ms) },
+    timer: { now: () => providerTime, sleep: async ms => pass(ms) },
   })
   const kernel = {
     engine,

@@ -15,7 +15,7 @@ export const assignToProject = ({ providers }: Pick<Deps, 'providers'>): Step =>
     const project = String(context.project_provider_id)
     const provider = providers.for('provisioning')
     let said = 'no answer'
-    const assigned = await provider.until(
+    const assigned = await provider.poll(
       async () => {
         const [answer] = await provider.assignToProject(project, [urn], { signal })
         said = answer?.status ?? said

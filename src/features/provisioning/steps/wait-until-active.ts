@@ -9,7 +9,7 @@ export const waitUntilActive = ({ providers }: Pick<Deps, 'providers'>): Step =>
   async execute({ context, signal }) {
     const dropletId = String(context.droplet_id)
     const actionId = typeof context.action_id === 'string' ? context.action_id : null
-    await providers.for('provisioning').untilDropletActive({ dropletId, actionId }, { signal })
+    await providers.for('provisioning').waitForActiveDroplet({ dropletId, actionId }, { signal })
     return { ok: true }
   },
 })

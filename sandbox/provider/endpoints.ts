@@ -1,13 +1,31 @@
-// Decides what nearly all kinds have in common: a paged listing, one object or 404, and a delete that is
-// 204 the first time and 404 the second. What differs is handed in.
+// Decides what endpoints work with, and what nearly all kinds have in common: a paged listing, one object or 404, and a
+// delete that is 204 the first time and 404 the second. What differs is handed in.
 import type { FastifyInstance } from 'fastify'
+import type { SandboxClock } from '../clock.ts'
 import type { Items, Kind } from '../world/kinds.ts'
-import { removeResource } from '../world/world.ts'
-import { notFound } from './errors.ts'
-import { listing, type Pageable } from './paging.ts'
-import type { Provider } from './server.ts'
+import { removeResource, type World } from '../world/world.ts'
+import type { Faults } from './faults.ts'
+import { listing, notFound, type Pageable } from './protocol.ts'
 
-export type Family<K extends Kind> = {
+/** The token is what the request carried, for tests to look at. */
+export type LoggedRequest = {
+  method: string
+  url: string
+  status: number
+  at: Date
+  token: string | undefined
+}
+
+/** What a family of endpoints works with. */
+export type ProviderContext = {
+  readonly world: World
+  readonly clock: SandboxClock
+  readonly actionDelayMs: number
+  readonly faults: Faults
+  readonly requests: LoggedRequest[]
+}
+
+export type ResourceEndpoints<K extends Kind> = {
   kind: K
   path: string
   one: string
@@ -22,10 +40,10 @@ export type Family<K extends Kind> = {
 
 type Params = { Params: { id: string }; Querystring: Record<string, string | undefined> }
 
-export function familyRoutes<K extends Kind>(
+export function resourceRoutes<K extends Kind>(
   app: FastifyInstance,
-  { world }: Provider,
-  family: Family<K>,
+  { world }: ProviderContext,
+  family: ResourceEndpoints<K>,
 ): void {
   const shelf = world.shelves[family.kind]
   const show = family.show ?? ((item: Items[K]) => item)

@@ -1,47 +1,36 @@
-// Decides how volumes are kept, attached and grown: one name for each region, on one droplet at a time,
-// never deleted while attached, never shrunk.
+// Decides how volumes, images and snapshots are kept. A volume has one name for each region, is on one droplet at a time,
+// is never deleted while attached, and never shrinks.
 import type { FastifyInstance } from 'fastify'
 import { wholeSeconds } from '../clock.ts'
-import { findRegion } from '../world/catalogue.ts'
+import { findRegion, publicImages } from '../world/catalogue.ts'
 import { buildSnapshot } from '../world/compute.ts'
+import type { Image, Volume } from '../world/kinds.ts'
 import { buildVolume } from '../world/network.ts'
-import type { Volume } from '../world/official.ts'
-import { addResource, type World } from '../world/world.ts'
+import {
+  addResource,
+  attachVolume,
+  detachVolume,
+  findDroplet,
+  findImage,
+  removeResource,
+  type World,
+} from '../world/world.ts'
 import { actionsOf, findAction, startAction } from './actions.ts'
-import { Body } from './body.ts'
-import { findDroplet, replaceDroplet } from './droplets.ts'
-import { conflict, notFound, unprocessable } from './errors.ts'
-import { familyRoutes } from './family.ts'
-import { listing, pageable } from './paging.ts'
-import type { Provider } from './server.ts'
-
-export function attachVolume(world: World, volumeId: string, dropletId: number): boolean {
-  const volume = world.shelves.volume.get(volumeId)
-  const droplet = findDroplet(world, dropletId)?.droplet
-  if (volume === undefined || droplet === undefined) return false
-  world.shelves.volume.replace({ ...volume, droplet_ids: [dropletId] })
-  return replaceDroplet(world, { ...droplet, volume_ids: [...new Set([...droplet.volume_ids, volumeId])] })
-}
-
-function detachVolume(world: World, volumeId: string, dropletId: number): boolean {
-  const volume = world.shelves.volume.get(volumeId)
-  if (volume === undefined) return false
-  world.shelves.volume.replace({ ...volume, droplet_ids: [] })
-  const droplet = findDroplet(world, dropletId)?.droplet
-  if (droplet === undefined) return true
-  return replaceDroplet(world, { ...droplet, volume_ids: droplet.volume_ids.filter(id => id !== volumeId) })
-}
-
-export function detachEverywhere(world: World, dropletId: number): void {
-  const { volume } = world.shelves
-  for (const item of volume.filter(each => each.droplet_ids?.includes(dropletId) ?? false)) {
-    volume.replace({ ...item, droplet_ids: [] })
-  }
-}
+import { type ProviderContext, resourceRoutes } from './endpoints.ts'
+import {
+  ApiError,
+  Body,
+  conflict,
+  listing,
+  notFound,
+  type Pageable,
+  pageable,
+  unprocessable,
+} from './protocol.ts'
 
 type WithIds = { Params: { id: string; action: string } }
 
-export function volumeRoutes(app: FastifyInstance, provider: Provider): void {
+export function volumeRoutes(app: FastifyInstance, provider: ProviderContext): void {
   const { world, clock } = provider
   const shelf = world.shelves.volume
   const find = (id: string): Volume => {
@@ -50,7 +39,7 @@ export function volumeRoutes(app: FastifyInstance, provider: Provider): void {
     return volume
   }
 
-  familyRoutes(app, provider, {
+  resourceRoutes(app, provider, {
     kind: 'volume',
     path: '/v2/volumes',
     one: 'volume',
@@ -163,4 +152,55 @@ function plan(world: World, volume: Volume, body: Body): () => boolean {
     return () => detachVolume(world, volume.id, dropletId)
   }
   throw unprocessable('The action type is invalid.')
+}
+
+// Decides how images and snapshots are listed. A droplet's snapshot is both at once, under one number:
+// deleting either deletes the other.
+
+export function imageRoutes(app: FastifyInstance, provider: ProviderContext): void {
+  const { world } = provider
+  const { image, snapshot } = world.shelves
+  // Public images first, then the account's own; never copied into one list, which may be long.
+  const all: Pageable<Image> = {
+    get size() {
+      return publicImages.length + image.size
+    },
+    slice(offset, limit) {
+      const shown = publicImages.slice(offset, offset + limit)
+      return [...shown, ...image.slice(Math.max(0, offset - publicImages.length), limit - shown.length)]
+    },
+  }
+
+  resourceRoutes(app, provider, {
+    kind: 'image',
+    path: '/v2/images',
+    one: 'image',
+    many: 'images',
+    find: id => findImage(world, id),
+    select({ private: own, type, tag_name: tag }) {
+      if (tag !== undefined) return pageable(image.filter(item => item.tags?.includes(tag) ?? false))
+      if (type === 'distribution') return pageable(publicImages)
+      if (type === 'application') return pageable([])
+      if (type !== undefined) throw unprocessable('type is invalid.')
+      return own === 'true' ? image : all
+    },
+    beforeDelete(item) {
+      if (item.public) throw new ApiError(403, 'You do not have access for the attempted action.')
+      removeResource(world, 'snapshot', String(item.id))
+    },
+  })
+
+  resourceRoutes(app, provider, {
+    kind: 'snapshot',
+    path: '/v2/snapshots',
+    one: 'snapshot',
+    many: 'snapshots',
+    select({ resource_type: type }) {
+      if (type === undefined) return snapshot
+      return pageable(snapshot.filter(item => item.resource_type === type))
+    },
+    beforeDelete(item) {
+      if (item.resource_type === 'droplet') removeResource(world, 'image', item.id)
+    },
+  })
 }

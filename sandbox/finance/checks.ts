@@ -1,3 +1,6 @@
+// Decides which invoice the simulated finance service takes, and from whom.
+import { errors, type JWTPayload, jwtVerify } from 'jose'
+
 // Decides which invoice the simulated finance service takes: the agreed fields, whole minor units, and a
 // gross that is the sum of net and tax.
 
@@ -14,7 +17,7 @@ export type FinanceInvoice = {
   lines: Record<string, unknown>[]
 }
 
-export type Complaint = { field: string; message: string }
+export type InvalidField = { field: string; message: string }
 
 const texts = ['tenant_id', 'source', 'external_id'] as const
 const dates = ['period_start', 'period_end'] as const
@@ -27,12 +30,12 @@ function isDate(value: unknown): boolean {
 }
 
 /** Every complaint at once; none means the payload is a FinanceInvoice. */
-export function complaintsAbout(body: unknown): Complaint[] {
+export function validationErrors(body: unknown): InvalidField[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return [{ field: '', message: 'must be an object' }]
   }
   const payload = body as Record<string, unknown>
-  const found: Complaint[] = []
+  const found: InvalidField[] = []
   const must = (passes: boolean, field: string, message: string) => {
     if (!passes) found.push({ field, message })
   }
@@ -67,4 +70,44 @@ export function complaintsAbout(body: unknown): Complaint[] {
     )
   })
   return found
+}
+
+// Decides who may push an invoice: a bearer signed with a shared secret (HS256), that expires within two
+// minutes, for a tenant, with the role admin. Not proven: 401. Proven but not allowed: 403.
+
+const LONGEST_LIFE_SECONDS = 120
+
+export type BearerCheck = { tenantId: string } | { status: 401 | 403; message: string }
+
+export async function verifyBearer(
+  header: string | undefined,
+  secrets: readonly string[],
+  now: Date,
+): Promise<BearerCheck> {
+  const token = /^Bearer (.+)$/i.exec(header ?? '')?.[1]
+  if (token === undefined) return { status: 401, message: 'no bearer token' }
+  const claims = await verified(token, secrets, now)
+  if (typeof claims === 'string') return { status: 401, message: claims }
+  const lives = claims.exp! - Math.min(claims.iat ?? Infinity, now.getTime() / 1000)
+  if (lives > LONGEST_LIFE_SECONDS) return { status: 401, message: 'the token lives too long' }
+  if (typeof claims.tenant_id !== 'string' || claims.tenant_id === '') {
+    return { status: 403, message: 'the token names no tenant' }
+  }
+  const roles = [claims.role, claims.roles].flat()
+  if (!roles.includes('admin')) return { status: 403, message: 'the role admin is required' }
+  return { tenantId: claims.tenant_id }
+}
+
+/** Any of the secrets will do, so that they can be rotated. */
+async function verified(token: string, secrets: readonly string[], now: Date): Promise<JWTPayload | string> {
+  let reason = 'no secret is configured'
+  for (const secret of secrets) {
+    try {
+      const options = { algorithms: ['HS256'], requiredClaims: ['exp'], currentDate: now }
+      return (await jwtVerify(token, new TextEncoder().encode(secret), options)).payload
+    } catch (error) {
+      reason = error instanceof errors.JOSEError ? error.message : 'the token cannot be read'
+    }
+  }
+  return reason
 }
