@@ -186,7 +186,8 @@ export async function openService(engine: Engine): Promise<Service> {
       await detectDrift(ctx, job())
     },
     async meter() {
-      await meterHours(ctx, job())
+      // A run meters a month at most, and the model everything that is due.
+      while ((await meterHours(ctx, job())) > 0);
     },
     async ingest(invoice_uuid, csv) {
       const listed = { invoice_uuid, invoice_number: null, period: '2026-11-01', amount: '0' }
