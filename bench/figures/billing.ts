@@ -226,6 +226,11 @@ async function ingester(url: string, file: string, amount: string) {
      from generate_series(0, $1::int - 1) i`,
     [DROPLETS],
   )
+  await query(
+    url,
+    `insert into resource_versions (resource_id, event_id, valid_from, kind, name, tags, attrs, tenant_id)
+     select id, uuid_v7(), first_seen_at, kind, name, tags, attrs, tenant_id from cloud_resources`,
+  )
   await query(url, 'vacuum analyze')
   return worker
 }

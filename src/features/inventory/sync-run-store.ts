@@ -2,8 +2,25 @@
 import { sql } from 'kysely'
 import { auditedTable } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import { PROVIDER, type RunStatus, type SyncRunRow } from './tables.ts'
+import type { Clock } from '../../kernel/time.ts'
+import { PROVIDER } from './resource.ts'
+import type { RunStatus, SyncRunRow } from './sync-run.ts'
 import { STRIKES_TO_DELETE } from './write-resources.ts'
+
+/**
+ * A look at the provider, begun: its place in the order of all looks, whichever node makes them. Times would not do: two
+ * nodes' clocks differ, and what one dates ahead would be newer than all that the other sees.
+ */
+export interface Look {
+  /** Counts up across nodes; taken before the provider is asked. */
+  look: number
+  at: string
+}
+
+export async function beginLook(executor: Executor, clock: Clock): Promise<Look> {
+  const { rows } = await sql<{ look: number }>`select ${NEXT_LOOK} as look`.execute(executor)
+  return { look: rows[0]!.look, at: clock.now().toISOString() }
+}
 
 /** A run as its worker holds it: the attempt keeps a worker thought dead from finishing another's. */
 export type RunHandle = Pick<SyncRunRow, 'id' | 'attempt' | 'kind' | 'started_at' | 'look'>
@@ -117,15 +134,15 @@ export async function lockRun(tx: Executor, { id, attempt }: RunHandle): Promise
   return row !== undefined
 }
 
-/** How many of a kind live, and how many of them this sweep's strike would delete. */
-export async function countDoomed(
+/** How many of a kind live, and how many of them this sweep would delete. */
+export async function countDeletions(
   tx: Executor,
   kind: string,
   sweep: number,
-): Promise<{ living: number; doomed: number }> {
-  const { rows } = await sql<{ living: number; doomed: number }>`
+): Promise<{ living: number; deletions: number }> {
+  const { rows } = await sql<{ living: number; deletions: number }>`
     select count(*)::int as living,
-      count(*) filter (where last_look < ${sweep} and stale_strike_count + 1 >= ${STRIKES_TO_DELETE}::int)::int as doomed
+      count(*) filter (where last_look < ${sweep} and stale_strike_count + 1 >= ${STRIKES_TO_DELETE}::int)::int as deletions
     from cloud_resources where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null`.execute(tx)
   return rows[0]!
 }

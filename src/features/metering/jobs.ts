@@ -4,9 +4,21 @@
 import type { Logger } from 'pino'
 import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import { firstMadeAt } from '../deployments/index.ts'
-import { dueHours, endOfHour } from './due-hours.ts'
-import { claimHours, insertUsage, lastHour } from './repository.ts'
+import { dueHours, endOfHour } from './period.ts'
+import { claimHours, insertUsage, lastHour } from './store.ts'
+
+/** At minute 40 the sweep of minute 15 has long been written. */
+export const metering = (deps: Deps): Task => ({
+  name: 'metering',
+  description: 'Meters, hour by hour, how long resources of each kind lived for each deployment.',
+  queue: 'metering',
+  cron: '40 * * * *',
+  async run(run) {
+    await meterHours(deps, run)
+  },
+})
 
 const BATCH = 24
 

@@ -3,15 +3,9 @@ import { sql } from 'kysely'
 import { auditedTable } from '../../kernel/audit.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
-import type { Look } from './look.ts'
-import { type CloudProjectRow, PROVIDER, type Purpose } from './tables.ts'
-
-export interface SeenProject {
-  provider_id: string
-  name: string
-  description: string | null
-  is_default: boolean
-}
+import type { CloudProjectRow, Purpose, SeenProject } from './project.ts'
+import { PROVIDER } from './resource.ts'
+import type { Look } from './sync-run-store.ts'
 
 /** Upserts by (provider, provider_id). A new default project is the internal one, the platform tenant's. */
 export async function upsertProjects(
@@ -65,19 +59,14 @@ export async function internalProjectExists(executor: Executor): Promise<boolean
 const LISTS_KEY = 4_005_005
 
 /**
- * The projects' lists stay as they are until this transaction ends, so that a resource written in it has the place they
- * give it. Taken before any row of them, by many at once.
+ * Locks the projects' lists until the transaction ends. Shared, by many at once and before any row of them: they stay as they
+ * are, so that a resource that is written has the place they give it. Exclusive, by whoever changes them: everything that was
+ * written by the old lists is there to be seen. Without it, what is discovered in that moment would have no place until the
+ * next sweep of projects.
  */
-export async function keepLists(tx: Executor): Promise<void> {
-  await sql`select pg_advisory_xact_lock_shared(${LISTS_KEY})`.execute(tx)
-}
-
-/**
- * For whoever changes them: everything that was being written by the old lists is there to be seen, and nothing more is
- * written by them. Without it, what is discovered in that moment would have no place until the next sweep of projects.
- */
-export async function holdLists(tx: Executor): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${LISTS_KEY})`.execute(tx)
+export async function lockLists(tx: Executor, mode: 'shared' | 'exclusive'): Promise<void> {
+  const lock = sql.raw(mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock')
+  await sql`select ${lock}(${LISTS_KEY})`.execute(tx)
 }
 
 export interface Member {
