@@ -19,7 +19,6 @@ const betweenFeatures: Record<string, string[]> = {
   invitations: ['roles', 'users'],
   subscriptions: ['catalog'],
   users: ['api-keys', 'roles'],
-  webhooks: ['sagas'],
   provisioning: ['sagas', 'deployments', 'subscriptions', 'catalog', 'inventory', 'drift'],
 }
 
