@@ -1,11 +1,11 @@
-// SQL of the one who sends: what is due is claimed for a while, and what came of it is recorded by whoever has the claim.
+// SQL of the delivery workers: what is due is claimed for a while, and the holder of the claim records what came of it.
 import { sql } from 'kysely'
 import type { DeliveryOutcome } from '../../integrations/webhooks/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import type { Verdict } from './after-attempt.ts'
-import type { Keyring } from './webhook-secret.ts'
+import type { StoredEvent } from './events.ts'
+import type { EncryptedSecrets } from './webhook.ts'
 
-export interface Claimed extends Keyring {
+export interface Claimed extends EncryptedSecrets, StoredEvent {
   id: string
   claim: string
   /** This one counted. */
@@ -14,13 +14,9 @@ export interface Claimed extends Keyring {
   /** Whose webhook it is; null: the platform's. */
   owner_tenant_id: string | null
   /** The one tenant whose events it gets; null: all. */
-  hears_of: string | null
+  tenant_id: string | null
   url: string
   event_id: string
-  type: string
-  occurred_at: string
-  /** JSON text. */
-  data: string
 }
 
 export interface Room {
@@ -34,8 +30,8 @@ export interface Room {
 }
 
 /**
- * Takes what is due, as far as there is room. Until `until` nobody else takes it; afterwards its sender is thought dead.
- * Each webhook that anything waits for is looked at by itself, so that one with a long queue does not hide the others, and
+ * Takes what is due, as far as there is room. Until `until` nobody else takes it; afterwards its worker counts as dead.
+ * Each webhook with anything pending is read by itself, so that one with a long queue does not hide the others, and
  * the webhooks of one tenant share its turns: first the first of each tenant and of each webhook of the platform, then the
  * second, those that are under way counted.
  */
@@ -81,7 +77,7 @@ export async function claimDue(
       from chosen where d.id = chosen.id
       returning d.*
     )
-    select t.id, t.claim, t.attempts, t.webhook_id, w.owner_tenant_id, w.tenant_id as hears_of, w.url, w.secret,
+    select t.id, t.claim, t.attempts, t.webhook_id, w.owner_tenant_id, w.tenant_id, w.url, w.secret,
       w.previous_secret, w.previous_secret_expires_at, t.event_id, e.type, e.occurred_at, e.data::text as data
     from taken t join webhooks w on w.id = t.webhook_id join webhook_events e on e.id = t.event_id
     order by t.id`.execute(executor)
@@ -91,6 +87,12 @@ export async function claimDue(
 export interface Attempt extends DeliveryOutcome {
   started_at: string
 }
+
+export type Verdict =
+  | { status: 'delivered' }
+  | { status: 'pending'; waitMs: number }
+  /** `gone`: the receiver wants nothing any more. */
+  | { status: 'failed'; gone: boolean }
 
 /** False when another worker has the delivery by now, or it is gone: then nothing is written. */
 export async function recordAttempt(

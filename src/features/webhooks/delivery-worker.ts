@@ -1,13 +1,18 @@
-// Sends what is due. Each delivery is claimed in the database, sent outside of any transaction, and what came of it is
-// written down. A sender that dies leaves its claims, which run out: an event is delivered at least once.
-
+// Sends what is due. Each delivery is claimed in the database, sent outside of any transaction, and its outcome recorded.
+// A worker that dies leaves its claims, which run out: an event is delivered at least once.
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
 import type { DeliveryOutcome } from '../../integrations/webhooks/index.ts'
-import { afterAttempt } from './after-attempt.ts'
-import { type Claimed, claimDue, recordAttempt, releaseDelivery } from './dispatch-repository.ts'
-import { dataFor } from './event-for-tenant.ts'
-import { signingSecrets } from './webhook-secret.ts'
+import {
+  type Claimed,
+  claimDue,
+  deleteEventsBefore,
+  recordAttempt,
+  releaseDelivery,
+  type Verdict,
+} from './delivery-store.ts'
+import { messageFor } from './events.ts'
+import { signingSecrets } from './webhook.ts'
 
 /** A slow receiver holds up a few, never all, and a tenant with ten of them no more than one with two. */
 const MOST_UNDER_WAY = 40
@@ -16,12 +21,48 @@ const MOST_OF_ONE_TENANT = 6
 /** Longer than an attempt and its recording can take. */
 const CLAIM_MS = 60_000
 
-export interface Courier {
+const POLL_MS = 1_000
+const KEEP_DAYS = 30
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+/** How long to wait after the first attempt, the second, and so on: about three days in all. */
+const WAITS = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+]
+
+/** A tenth more or less, so that what failed together does not come back together. */
+const JITTER = 0.1
+
+/** What becomes of a delivery. `attempts` counts this one; `random` is from 0 to 1. */
+export function afterAttempt(
+  { status_code }: Pick<DeliveryOutcome, 'status_code'>,
+  attempts: number,
+  random: number,
+): Verdict {
+  if (status_code !== null && status_code >= 200 && status_code < 300) return { status: 'delivered' }
+  if (status_code === 410) return { status: 'failed', gone: true }
+  const wait = WAITS[attempts - 1]
+  if (wait === undefined) return { status: 'failed', gone: false }
+  return { status: 'pending', waitMs: Math.round(wait * (1 - JITTER + 2 * JITTER * random)) }
+}
+
+export interface DeliveryWorker {
   /** Takes what is due and there is room for, and resolves to the deliveries that are now under way. */
   takeDue(): Promise<Promise<void>[]>
 }
 
-export function createCourier(deps: Deps): Courier {
+export function createDeliveryWorker(deps: Deps): DeliveryWorker {
   const underWay = new Set<Claimed>()
 
   return {
@@ -46,10 +87,47 @@ export function createCourier(deps: Deps): Courier {
 
 /** One round: how many were sent. */
 export async function deliverDue(deps: Deps): Promise<number> {
-  const sent = await createCourier(deps).takeDue()
+  const sent = await createDeliveryWorker(deps).takeDue()
   await Promise.all(sent)
   return sent.length
 }
+
+/** Delivers until the process is told to stop: polls each second, and at once when a delivery is done. */
+export function runDeliveries(deps: Deps): void {
+  const { jobs, log } = deps
+  const worker = createDeliveryWorker(deps)
+  let polling = false
+  let again = false
+
+  function poll(): void {
+    if (jobs.leaving.aborted) return
+    if (polling) again = true
+    else jobs.background(takeAll())
+  }
+
+  async function takeAll(): Promise<void> {
+    polling = true
+    try {
+      do {
+        again = false
+        for (const sent of await worker.takeDue()) jobs.background(sent.finally(poll))
+      } while (again && !jobs.leaving.aborted)
+    } catch (error) {
+      log.warn({ err: error }, 'the outbox of webhooks could not be read')
+    } finally {
+      polling = false
+    }
+  }
+
+  const timer = setInterval(poll, POLL_MS).unref()
+  jobs.leaving.addEventListener('abort', () => clearInterval(timer), { once: true })
+}
+
+/** A piece of the housekeeping: events go after 30 days, with the record of their deliveries. */
+export const forgetWebhookEvents = ({ db, clock }: Pick<Deps, 'db' | 'clock'>) => ({
+  what: `webhook events older than ${KEEP_DAYS} days`,
+  run: () => deleteEventsBefore(db, new Date(clock.now().getTime() - KEEP_DAYS * 24 * HOUR).toISOString()),
+})
 
 async function deliver(deps: Deps, delivery: Claimed): Promise<void> {
   const { db, clock, jobs, metrics } = deps
@@ -79,8 +157,7 @@ async function deliver(deps: Deps, delivery: Claimed): Promise<void> {
 
 async function send(deps: Deps, delivery: Claimed, now: Date): Promise<DeliveryOutcome> {
   const { webhookEncryption, webhookSender, jobs } = deps
-  const { webhook_id, url, event_id, type, occurred_at } = delivery
-  const data = dataFor(delivery.hears_of, type, delivery.data)
+  const { webhook_id, url, event_id } = delivery
   let secrets: string[]
   try {
     secrets = signingSecrets(webhookEncryption, webhook_id, delivery, now)
@@ -88,7 +165,7 @@ async function send(deps: Deps, delivery: Claimed, now: Date): Promise<DeliveryO
     const error = 'the secret cannot be read: SECRET_KEY has changed; rotate the webhook’s secret'
     return { status_code: null, error, response_body: null, duration_ms: 0 }
   }
-  const body = `{"type":${JSON.stringify(type)},"timestamp":"${occurred_at}","data":${data}}`
+  const body = messageFor(delivery.tenant_id, delivery)
   const timestamp = Math.floor(now.getTime() / 1000)
   return webhookSender.send({ id: event_id, timestamp, body, url, secrets }, jobs.ending)
 }
