@@ -3,22 +3,15 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sql } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import { sqlState } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
-import { insertAddon } from './addon-repository.ts'
 import { type Catalog, readCatalogFile } from './catalog-file.ts'
-import { catalogIsEmpty, insertPlan } from './plan-repository.ts'
-import { insertPrice } from './price-repository.ts'
-import { activate, insertDraft } from './version-repository.ts'
+import { ADDONS, activate, insertDraft, lockEmptyCatalog, PLANS, PRICES } from './store.ts'
 
 const EXAMPLE_CATALOG = join(import.meta.dirname, '../../../examples/catalog.yaml')
-
-// Any constant will do, as long as every node takes the same one.
-const LOCK_KEY = 4_005_004
 
 /** True when it was put in; false when there is a catalog already. */
 export async function seedExampleCatalog({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<boolean> {
@@ -26,8 +19,7 @@ export async function seedExampleCatalog({ db, clock }: Pick<Deps, 'db' | 'clock
   if (faults) throw new Error(`the example catalog is not acceptable: ${faults.join('; ')}`)
   try {
     return await transaction(db, async tx => {
-      await sql`select pg_advisory_xact_lock(${LOCK_KEY})`.execute(tx)
-      if (!(await catalogIsEmpty(tx))) return false
+      if (!(await lockEmptyCatalog(tx))) return false
       await insertCatalog(tx, catalog, clock.now().toISOString())
       return true
     })
@@ -38,15 +30,21 @@ export async function seedExampleCatalog({ db, clock }: Pick<Deps, 'db' | 'clock
   }
 }
 
-async function insertCatalog(tx: Executor, { plans, addons, resource_prices }: Catalog, at: string) {
+async function insertCatalog(tx: Executor, { plans, addons, resource_prices }: Catalog, created_at: string) {
   for (const { code, name, version } of plans) {
-    const planId = newId()
-    await insertPlan(tx, { id: planId, code, name, last_version: version ? 1 : 0, created_at: at })
+    const plan_id = newId()
+    await PLANS.insert(tx, [{ id: plan_id, code, name, last_version: version ? 1 : 0, created_at }])
     if (!version) continue
-    const versionId = newId()
-    await insertDraft(tx, versionId, planId, 1, version, at)
-    await activate(tx, versionId, at)
+    const id = newId()
+    await insertDraft(tx, { id, plan_id, version: 1, created_at }, version)
+    await activate(tx, id, created_at)
   }
-  for (const addon of addons) await insertAddon(tx, { id: newId(), ...addon, created_at: at, updated_at: at })
-  for (const price of resource_prices) await insertPrice(tx, { id: newId(), ...price, created_at: at })
+  await ADDONS.insert(
+    tx,
+    addons.map(addon => ({ id: newId(), ...addon, created_at, updated_at: created_at })),
+  )
+  await PRICES.insert(
+    tx,
+    resource_prices.map(price => ({ id: newId(), ...price, created_at })),
+  )
 }
