@@ -51,6 +51,8 @@ interface Call<P extends TSchema, Q extends TSchema, B extends TSchema> extends 
   /** A 201 names what was made: the handler sets `Location`. */
   status?: 200 | 201 | 202
   done?: string
+  /** In bytes, for a body whose schema sets no bound. */
+  bodyLimit?: number
 }
 
 interface Listing<P extends TSchema, F extends TProperties, Row> extends Operation<P> {
@@ -118,13 +120,14 @@ export function routes<Deps extends { db: Executor }>(
     const call =
       (method: string): AddCall<Deps> =>
       (url, operation, handler) => {
-        const { query, body, data, status = 200, done } = operation
+        const { query, body, data, status = 200, done, bodyLimit } = operation
         const response = data
           ? { [status]: One(data) }
           : { 204: Type.Null({ ...(done && { description: done }) }) }
         app.route({
           method,
           url,
+          ...(bodyLimit !== undefined && { bodyLimit }),
           config: configOf(group, operation),
           schema: {
             ...described(group, operation),
