@@ -1,14 +1,17 @@
-// SQL of runs as they are started, cancelled, listed and shown. The database makes the JSON.
-import { type Selectable, sql } from 'kysely'
+// SQL of runs as they are started, cancelled, listed and shown, and as they are rescued when nobody drives them any more.
+// The database makes the JSON.
+
+import { sql } from 'kysely'
 import { auditedTable } from '../../kernel/audit.ts'
 import { listPage } from '../../kernel/db/list.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
+import type { Key } from '../../kernel/http/pages.ts'
 import { jsonOf } from '../../kernel/noun.ts'
 import { REASON_FOR_TENANTS } from '../webhooks/index.ts'
-import type { RunStatus } from './run-states.ts'
-import { SagaRun, SagaRunWithSteps, SagaStep } from './schemas.ts'
-import type { SagaRunRow } from './tables.ts'
+import { PUBLISH_END } from './drive-store.ts'
+import type { RescuePlan, Stranded } from './rescue-plan.ts'
+import { type RunStatus, SagaRun, type SagaRunRow, SagaRunWithSteps, SagaStep } from './saga.ts'
 
 /** A run as the caller may see it: to a tenant neither the reasons nor what the steps wrote is shown. */
 const HIDDEN_FROM_TENANTS = {
@@ -53,7 +56,7 @@ const RUNS = auditedTable('saga_runs', {
 
 /** False when a run of the kind is under way with that key. */
 export async function insertRun(tx: Executor, run: NewRun): Promise<boolean> {
-  const { rows } = await sql<Selectable<SagaRunRow>>`
+  const { rows } = await sql<SagaRunRow>`
     insert into saga_runs
       (id, kind, status, step_modules, inputs, business_key, deployment_id, tenant_id, actor, job_id, heartbeat_at, created_at)
     values (${run.id}, ${run.kind}, 'pending', ${run.stepModules}, ${run.inputs}, ${run.businessKey}, ${run.deploymentId},
@@ -91,12 +94,12 @@ export async function showRun(executor: Executor, scope: Scope, id: string): Pro
 
 /** Only a run that may still turn back is asked to. */
 export async function requestCancel(executor: Executor, id: string, by: string): Promise<boolean> {
-  const asked = await RUNS.update(
+  const cancelled = await RUNS.update(
     executor,
     query => query.where('id', '=', id).where('status', 'in', ['pending', 'running']),
     { cancel_requested: true, cancel_requested_by: sql`coalesce(cancel_requested_by, ${by})` },
   )
-  return asked.length > 0
+  return cancelled.length > 0
 }
 
 export async function statusOf(executor: Executor, id: string): Promise<RunStatus | undefined> {
@@ -117,7 +120,7 @@ export function listRuns(
   scope: Scope,
   filter: RunFilter,
   limit: number,
-  before: string | null,
+  after: Key | null,
 ): Promise<{ id: string; json: string }[]> {
   return listPage(executor, {
     name: scope.allTenants ? 'saga_runs' : 'saga_runs_of_tenant',
@@ -130,7 +133,7 @@ export function listRuns(
     },
     orderBy: ['r.id'],
     descending: true,
-    after: before === null ? null : [before],
+    after,
     limit,
   })
 }
@@ -142,4 +145,89 @@ export async function countUnderWay(executor: Executor): Promise<{ status: RunSt
     left join saga_runs r on r.status = s.status and r.status in ('pending', 'running', 'compensating')
     group by s.status`.execute(executor)
   return rows
+}
+
+export interface RescueTimeouts {
+  /** No heartbeat for so long: its worker is suspected. */
+  silentMs: number
+  /** And none for so long after that: it is dead. Longer than the time between two heartbeats. */
+  suspectMs: number
+  /** A run that waits for its job is left alone for so long. */
+  waitingMs: number
+}
+
+const MOST_AT_ONCE = 100
+
+const ago = (ms: number) => sql`clock_timestamp() - make_interval(secs => ${ms / 1000})`
+
+/** Locked until the transaction ends; those that another rescuer has locked are left out. */
+export async function lockStranded(
+  tx: Executor,
+  queue: string,
+  { suspectMs, waitingMs }: RescueTimeouts,
+): Promise<Stranded[]> {
+  const { rows } = await sql<Stranded>`
+    select r.id, r.kind, r.status, r.claim is not null as driven, r.current_step_index, r.compensating_index, r.job_id,
+      r.cancel_requested_by, coalesce(s.name, r.step_modules[r.current_step_index + 1]) as step,
+      s.status as step_status, s.compensation_interruptions as interruptions
+    from saga_runs r
+    left join saga_step_results s on s.saga_id = r.id and s.step_idx =
+      case r.status when 'compensating' then r.compensating_index else r.current_step_index end
+    where r.status in ('pending', 'running', 'compensating') and case
+      when r.claim is not null then r.heartbeat_at < r.suspected_at and r.suspected_at < ${ago(suspectMs)}
+      -- A worker claims the run right after it has taken the job, or leaves it to a version that looks for it.
+      else r.unknown_since is null and r.heartbeat_at < ${ago(waitingMs)} and not exists (
+        select from pgboss.job j where j.name = ${queue} and j.id = r.job_id
+          and (j.state < 'active' or j.state = 'active' and j.started_on > ${ago(waitingMs)}))
+      end
+    order by r.id limit ${MOST_AT_ONCE}
+    for update of r skip locked`.execute(tx)
+  return rows
+}
+
+/** The next poll tells the dead from those that could not reach the database: these send a heartbeat as soon as they can. */
+export async function suspectSilent(tx: Executor, { silentMs }: RescueTimeouts): Promise<number> {
+  const { rows } = await sql`
+    update saga_runs set suspected_at = clock_timestamp() where id in (
+      select id from saga_runs where status in ('running', 'compensating') and claim is not null
+        and heartbeat_at < ${ago(silentMs)} and (suspected_at is null or suspected_at < heartbeat_at)
+      for update skip locked)
+    returning id`.execute(tx)
+  return rows.length
+}
+
+/** Takes the run from whoever had it. Only of one that is locked. */
+export async function markRescued(
+  tx: Executor,
+  run: Stranded,
+  plan: RescuePlan,
+  jobId: string,
+): Promise<void> {
+  const under = sql`claim = null, suspected_at = null, job_id = ${jobId}, heartbeat_at = clock_timestamp()`
+  const where = sql`where id = ${run.id}`
+  const step = (index: number | null) => sql`where saga_id = ${run.id} and step_idx = ${index}`
+  switch (plan.do) {
+    case 'send_again':
+      await sql`update saga_runs set ${under} ${where}`.execute(tx)
+      return
+    case 'compensate_on':
+      await sql`update saga_runs set ${under} ${where}`.execute(tx)
+      await sql`update saga_step_results set compensation_interruptions = compensation_interruptions + 1
+        ${step(run.compensating_index)}`.execute(tx)
+      return
+    case 'turn_back':
+      await sql`update saga_runs set ${under}, status = 'compensating', compensating_index = ${plan.from},
+        error = ${JSON.stringify(plan.error)} ${where}`.execute(tx)
+      if (!plan.failStep) return
+      await sql`update saga_step_results set status = 'failed', error = ${plan.error.reason},
+        finished_at = clock_timestamp() ${step(run.current_step_index)}`.execute(tx)
+      return
+    case 'give_up':
+      await sql`with run as (
+          update saga_runs set status = 'failed', claim = null, finished_at = clock_timestamp(),
+            error = ${JSON.stringify(plan.error)} ${where} returning *
+        ), ${sql.raw(PUBLISH_END)} select`.execute(tx)
+      await sql`update saga_step_results set compensation_interruptions = compensation_interruptions + 1,
+        error = ${plan.error.reason} ${step(run.compensating_index)}`.execute(tx)
+  }
 }

@@ -1,26 +1,16 @@
-// SQL of the one who drives a run. Each boundary between two steps is one statement: one round trip, one commit. Every
-// write names the runner's claim: no row means that the run is someone else's by now. Every write has an id of its own,
-// so that it can be asked later whether it was made.
+// SQL of the worker that drives a run. Each boundary between two steps is one statement: one round trip, one commit. Every
+// write names the worker's claim: no row means that another worker has the run by now. Every write has an id of its own,
+// so that after a lost connection one can find out whether it was made.
 import { sql } from 'kysely'
 import { runStatement, type Statement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { jsonOf } from '../../kernel/noun.ts'
 import { publishing } from '../webhooks/index.ts'
-import type { RunStatus } from './run-states.ts'
-import { SagaRun } from './schemas.ts'
+import { type RunError, type RunStatus, SagaRun } from './saga.ts'
 import type { Json } from './step.ts'
-import type { RunError } from './tables.ts'
 
-/** Where a statement goes: to the database, or into a transaction. */
-export type Writes = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>
-
-export const statementsOn =
-  (executor: Executor): Writes =>
-  (statement, values) =>
-    runStatement(executor, statement, values)
-
-/** A write that changed no row. */
-export class LostRunError extends Error {
+/** A write changed no row: another worker has taken the run over. */
+export class LostClaimError extends Error {
   constructor() {
     super('saga lost: another worker has taken it over')
   }
@@ -40,8 +30,8 @@ export interface Claimed {
   cancel_requested_by: string | null
 }
 
-/** A write by the holder of a claim. */
-export interface Hold {
+/** One write of the worker that has the run's claim. */
+export interface ClaimedWrite {
   id: string
   claim: string
   /** The write's own id. */
@@ -101,7 +91,7 @@ export async function claimRuns(
 }
 
 /** Keeps the run from being taken by anyone else until the transaction ends; false when it is someone else's already. */
-export async function holdClaim(tx: Executor, id: string, claim: string): Promise<boolean> {
+export async function lockClaim(tx: Executor, id: string, claim: string): Promise<boolean> {
   const { rows } = await sql`select 1 from saga_runs where id = ${id} and claim = ${claim} for share`.execute(
     tx,
   )
@@ -149,12 +139,12 @@ export const PUBLISH_END = publishing(`
   from run r where r.finished_at is not null`)
 
 async function make(
-  writes: Writes,
+  executor: Executor,
   statement: Statement,
-  { id, claim, write, jobId }: Hold,
+  { id, claim, write, jobId }: ClaimedWrite,
   values: unknown[],
 ): Promise<Written | undefined> {
-  return (await writes<Written>(statement, [id, claim, write, jobId, ...values]))[0]
+  return (await runStatement<Written>(executor, statement, [id, claim, write, jobId, ...values]))[0]
 }
 
 const TURN_BACK = {
@@ -179,11 +169,11 @@ export interface FailedStep {
 
 /** The step has failed: from here on the run goes back. */
 export const turnBack = (
-  writes: Writes,
-  hold: Hold,
+  executor: Executor,
+  by: ClaimedWrite,
   { index, error, undoFrom }: FailedStep,
 ): Promise<Written | undefined> =>
-  make(writes, TURN_BACK, hold, [index, JSON.stringify(error), undoFrom, error.reason])
+  make(executor, TURN_BACK, by, [index, JSON.stringify(error), undoFrom, error.reason])
 
 // A failed step whose own compensation went well stays `failed`: that is what became of it.
 const COMPENSATED = {
@@ -214,10 +204,10 @@ export interface CompensatedStep {
 }
 
 export const recordCompensation = (
-  writes: Writes,
-  hold: Hold,
+  executor: Executor,
+  by: ClaimedWrite,
   { index, error, next }: CompensatedStep,
-): Promise<Written | undefined> => make(writes, COMPENSATED, hold, [index, error, next])
+): Promise<Written | undefined> => make(executor, COMPENSATED, by, [index, error, next])
 
 const GIVE_UP = {
   name: 'saga_give_up',
@@ -233,8 +223,8 @@ const GIVE_UP = {
 }
 
 /** The run cannot be driven to an end. */
-export const giveUp = (writes: Writes, hold: Hold, error: RunError): Promise<Written | undefined> =>
-  make(writes, GIVE_UP, hold, [JSON.stringify(error), error.reason])
+export const giveUp = (executor: Executor, by: ClaimedWrite, error: RunError): Promise<Written | undefined> =>
+  make(executor, GIVE_UP, by, [JSON.stringify(error), error.reason])
 
 const FIND_WRITE = {
   name: 'saga_find_write',
@@ -242,8 +232,11 @@ const FIND_WRITE = {
 }
 
 /** What the write has made of the run, if it was made. */
-export async function findWrite(writes: Writes, { id, write }: Hold): Promise<Written | undefined> {
-  return (await writes<Written>(FIND_WRITE, [id, write]))[0]
+export async function findWrite(
+  executor: Executor,
+  { id, write }: ClaimedWrite,
+): Promise<Written | undefined> {
+  return (await runStatement<Written>(executor, FIND_WRITE, [id, write]))[0]
 }
 
 const BEAT = {
@@ -252,7 +245,94 @@ const BEAT = {
     where r.id = mine.id and r.claim = mine.claim returning r.claim`,
 }
 
-/** Says for all runs of a process at once that they are driven; returns the claims that still hold. */
-export async function beat(writes: Writes, ids: string[], claims: string[]): Promise<string[]> {
-  return (await writes<{ claim: string }>(BEAT, [ids, claims])).map(row => row.claim)
+/** Says for all runs of a process at once that they are driven; returns the claims that still stand. */
+export async function beat(executor: Executor, ids: string[], claims: string[]): Promise<string[]> {
+  return (await runStatement<{ claim: string }>(executor, BEAT, [ids, claims])).map(row => row.claim)
+}
+
+export interface CompletedStep {
+  index: number
+  /** JSON texts. */
+  context: string | null
+  output: string | null
+  last: boolean
+  /** Where compensation begins if the run was cancelled meanwhile. */
+  undoFrom: number | null
+}
+
+// Of as many runs as the arrays name. `free` decides what is written: a run that is another's by now is not in it. Runs
+// are found by their ids: statistics may say that few are running when thousands are, so the index by status is hidden.
+/** `ending`: some of the runs may end by it, and their ends are published. */
+const completing = (name: string, locking: '' | 'skip locked', ending: boolean): Statement => ({
+  name,
+  text: `with free as (
+    select mine.*, r.step_modules[mine.idx + 2] as next, r.cancel_requested and not mine.last as cancelled
+    from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::int[], $5::text[], $6::text[], $7::boolean[], $8::int[])
+      as mine (id, claim, write, idx, context, output, last, undo_from)
+    join saga_runs r on r.id = mine.id and r.claim = mine.claim
+    where r.status || '' = 'running' and r.current_step_index = mine.idx
+    for update of r ${locking}
+  ), run as (
+    update saga_runs r set
+      context = r.context || coalesce(f.context::jsonb, '{}'), current_step_index = f.idx + 1,
+      status = case when f.last then 'completed' when f.cancelled then 'compensating' else r.status end,
+      error = case when f.cancelled then jsonb_build_object('step_idx', f.idx + 1, 'step', f.next,
+        'reason', 'cancelled by ' || r.cancel_requested_by) end,
+      compensating_index = case when f.cancelled then f.undo_from end,
+      finished_at = case when f.last then clock_timestamp() end,
+      claim = case when f.last or $9::uuid is not null then null else r.claim end,
+      last_write = f.write, job_id = coalesce($9, r.job_id), heartbeat_at = clock_timestamp()
+    from free f where r.id = f.id
+    returning r.*, ${PUT_DOWN}, f.idx, f.next, f.output, coalesce(r.finished_at, clock_timestamp()) as at
+  ), done as (
+    update saga_step_results s set status = 'completed', output = run.output::jsonb, finished_at = run.at
+    from run where s.saga_id = run.id and s.step_idx = run.idx
+  ), begun as (
+    insert into saga_step_results (saga_id, step_idx, name, status, started_at)
+    select id, idx + 1, next, 'running', at from run where status = 'running' and not put_down
+  )${ending ? `, ${PUBLISH_END}` : ''}
+  select id, status, put_down from run`,
+})
+
+const COMPLETE_STEP = completing('saga_complete_step', '', false)
+const COMPLETE_LAST_STEP = completing('saga_complete_last_step', '', true)
+const COMPLETE_FREE_STEPS = completing('saga_complete_free_steps', 'skip locked', false)
+const COMPLETE_FREE_LAST_STEPS = completing('saga_complete_free_last_steps', 'skip locked', true)
+
+const columnsOf = (steps: Completing[]): unknown[] => [
+  steps.map(({ by }) => by.id),
+  steps.map(({ by }) => by.claim),
+  steps.map(({ by }) => by.write),
+  steps.map(({ step }) => step.index),
+  steps.map(({ step }) => step.context),
+  steps.map(({ step }) => step.output),
+  steps.map(({ step }) => step.last),
+  steps.map(({ step }) => step.undoFrom),
+]
+
+export interface Completing {
+  by: ClaimedWrite
+  step: CompletedStep
+}
+
+/** Result, context and index together, and the next step begun; or the end; or, if it was cancelled, the turn back. */
+export async function completeStep(
+  executor: Executor,
+  by: ClaimedWrite,
+  step: CompletedStep,
+): Promise<Written | undefined> {
+  const statement = step.last ? COMPLETE_LAST_STEP : COMPLETE_STEP
+  return (await runStatement<Written>(executor, statement, [...columnsOf([{ by, step }]), by.jobId]))[0]
+}
+
+/** The same for one step each of several runs, none of which is put down; those that somebody has locked are left out. */
+export function completeFreeSteps(
+  executor: Executor,
+  steps: Completing[],
+): Promise<(Written & { id: string })[]> {
+  const ending = steps.some(({ step }) => step.last)
+  return runStatement(executor, ending ? COMPLETE_FREE_LAST_STEPS : COMPLETE_FREE_STEPS, [
+    ...columnsOf(steps),
+    null,
+  ])
 }
