@@ -55,12 +55,14 @@ interface Call<P extends TSchema, Q extends TSchema, B extends TSchema> extends 
   bodyLimit?: number
 }
 
+type Cursors = ReturnType<typeof cursorOf>
+
 interface Listing<P extends TSchema, F extends TProperties, Row> extends Operation<P> {
   /** What each item is. */
   items: TSchema
   /** Query parameters beside `limit` and `cursor`. */
   filters?: F
-  cursor: ReturnType<typeof cursorOf>
+  cursor: Cursors | ((filter: Static<TObject<F>>) => Cursors)
   /** The sort key of a row, which the cursor holds. */
   key: (row: Row) => Key
 }
@@ -153,7 +155,7 @@ export function routes<Deps extends { db: Executor }>(
       patch: call('PATCH'),
       delete: call('DELETE'),
       list(url, operation, handler) {
-        const { filters, items, cursor: cursors, key } = operation
+        const { filters, items, key } = operation
         app.route({
           method: 'GET',
           url,
@@ -165,6 +167,8 @@ export function routes<Deps extends { db: Executor }>(
           },
           handler: async (request, reply) => {
             const { limit, cursor, ...filter } = request.query as { limit: number; cursor?: string }
+            const cursors =
+              typeof operation.cursor === 'function' ? operation.cursor(filter as never) : operation.cursor
             const after = cursors.read(cursor)
             const given = givenTo(deps, request, reply)
             const rows = await handler({ ...given, filter, limit: limit + 1, after } as never)
