@@ -5,7 +5,6 @@ import {
   billingHandlers,
   billingHistory,
   financePush,
-  pushHandlers,
   recordBalance,
   requestMissingPushes,
 } from './features/billing/index.ts'
@@ -58,7 +57,6 @@ export async function startWorker(ctx: Context): Promise<void> {
     ...inventoryHandlers(ctx),
     ...sagaHandlers(ctx, ctx.sagaKinds),
     ...billingHandlers(ctx),
-    ...pushHandlers(ctx),
   ]
   await ctx.jobs.work(handlers)
   watchSagas(ctx)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { beginPush, recordReceipt } from '../../src/features/billing/push-repository.ts'
+import { beginPush, recordReceipt } from '../../src/features/billing/invoice-store.ts'
 import type { SagaKind } from '../../src/features/sagas/index.ts'
 import { createDeliveryWorker, deliverDue } from '../../src/features/webhooks/delivery-worker.ts'
 import { countPending, forgetWebhookEvents } from '../../src/features/webhooks/index.ts'

@@ -5,7 +5,7 @@ import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { newId } from '../../kernel/ids.ts'
 import { jsonOf } from '../../kernel/noun.ts'
-import { ITEMS_JSON, type PlanItem } from '../catalog/index.ts'
+import { itemsJson, type PlanItem } from '../catalog/index.ts'
 import {
   Subscription,
   type SubscriptionAddonRow,
@@ -175,7 +175,7 @@ export async function findTerms(
 ): Promise<SubscriptionTerms[]> {
   const { rows } = await sql<SubscriptionTerms>`
     select s.deployment_id, p.code as plan_code, v.id as plan_version_id, v.base_price_cents, v.currency, s.trial_ends_at,
-      ${sql.raw(ITEMS_JSON)} as items,
+      ${sql.raw(itemsJson('v'))} as items,
       (select coalesce(json_agg(json_build_object('code', a.code, 'resource_kind', a.resource_kind, 'qty', a.qty,
           'price_cents', a.price_cents, 'quantity', a.quantity) order by a.code), '[]')
         from subscription_addons a where a.subscription_id = s.id
