@@ -95,10 +95,11 @@ function summarize(): void {
   const failed = of('failed').map(({ name, file }) => `failed: ${relative('.', file)} › ${name}\n`)
   const counts = `${of('passed').length} passed, ${failed.length} failed, ${of('skipped').length} skipped`
   process.stdout.write(`${failed.join('')}${counts}\n`)
+  if (chosen.length > 0) return
   const durations: Record<string, number> = {}
   for (const { file, ms } of ended)
     durations[relative('.', file)] = (durations[relative('.', file)] ?? 0) + Math.round(ms)
-  writeFileSync(durationsFile, JSON.stringify({ ...readDurations(), ...durations }, null, 1))
+  writeFileSync(durationsFile, JSON.stringify(durations, null, 1))
 }
 
 function readDurations(): Record<string, number> {

@@ -53,3 +53,10 @@ const column = (row: string, field: string, type: TSchema): string =>
 /** The fields that are columns of the noun's own table. */
 export const columnsOf = <Fields extends TProperties>(schema: TObject<Fields>): (keyof Fields & string)[] =>
   Object.keys(schema.properties).filter(field => sourcesOf.get(schema)?.[field] === undefined)
+
+/** Of a row, the fields that the noun shows: what it does not declare, such as a secret, is left out. */
+export const fieldsOf = <Fields extends TProperties, Row extends object>(
+  schema: TObject<Fields>,
+  row: Row,
+): Pick<Row, keyof Fields & keyof Row> =>
+  Object.fromEntries(Object.entries(row).filter(([field]) => field in schema.properties)) as never

@@ -25,6 +25,7 @@ const UNWATCHED: Record<string, string> = {
   invoice_files: 'Written by ingests alone.',
   metered_hours: 'Written by the metering alone.',
   provisioning_reservations: 'Written by runs alone.',
+  resource_versions: 'Written with the resource’s events.',
   saga_step_results: 'Written by runs alone.',
   schema_migrations: 'Written at the start.',
   subscription_terms: 'Follow the subscription, whose changes are in the log.',

@@ -106,15 +106,13 @@ const writes = (table: string) =>
 
 test('resources are written in one file alone, and their events there and by the drift sweep', () => {
   assert.deepEqual(filesWith(writes('cloud_resources')), ['src/features/inventory/write-resources.ts'])
-  assert.deepEqual(filesWith(writes('cloud_resource_events')), [
-    'src/features/inventory/record-drift-events.ts',
-    'src/features/inventory/write-resources.ts',
-  ])
+  assert.deepEqual(filesWith(writes('cloud_resource_events')), ['src/features/inventory/write-resources.ts'])
+  assert.deepEqual(filesWith(writes('resource_versions')), ['src/features/inventory/write-resources.ts'])
 })
 
 test('nothing emits tagged and nothing reaches reverted: both are only defined', () => {
-  assert.deepEqual(filesWith(/'tagged'/), ['src/features/inventory/tables.ts'])
-  assert.deepEqual(filesWith(/'reverted'/), ['src/features/drift/tables.ts'])
+  assert.deepEqual(filesWith(/'tagged'/), ['src/features/inventory/resource.ts'])
+  assert.deepEqual(filesWith(/'reverted'/), ['src/features/drift/drift.ts'])
 })
 
 test('tokens are made for finance and by the development command, and nowhere else', () => {

@@ -7,7 +7,7 @@ import { encryptionFor } from '../../src/kernel/crypto.ts'
 import { conflict } from '../../src/kernel/errors.ts'
 import { installIdempotency } from '../../src/kernel/http/idempotency.ts'
 import { sendProblem } from '../../src/kernel/http/problems.ts'
-import { needsPostgres, onPostgres } from '../support/engine.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, type CallOptions, setup } from '../support/setup.ts'
 

@@ -122,7 +122,7 @@ export function pageOf(key: string, items: readonly unknown[], query: URLSearchP
 }
 
 export function fixture(name: string): Record<string, unknown> {
-  return JSON.parse(readFileSync(new URL(`../fixtures/digitalocean${name}.json`, import.meta.url), 'utf8'))
+  return JSON.parse(readFileSync(new URL(`../fixtures/digitalocean/${name}.json`, import.meta.url), 'utf8'))
 }
 
 /** The first item of an official listing. */

@@ -10,7 +10,8 @@ test(
   'workers killed in the middle of provisioning leave every run ended, no step run twice, and no droplet behind',
   onPostgresAlone,
   async t => {
-    const database = await createPostgresDatabase()
+    // What is left at the provider is taken down on schedule.
+    const database = await createPostgresDatabase({ scheduled: true })
     const owner = lasting(t)
     owner.after(database.drop)
     const report = await chaosSagas(owner, {

@@ -113,12 +113,7 @@ test('a step that fails, at each index, rolls the run back and leaves nothing at
 })
 
 test('an answer that is lost is looked for, not asked for again; and 5xx, cuts and rate limits are borne', async t => {
-  // All of it ends well, and so as soon as it can: the limits are only for a machine that is busy.
-  const bundle = await setup(t, {
-    worker: true,
-    provider: {},
-    providerLimits: { troubleMs: 60_000, recheckMs: 60_000 },
-  })
+  const bundle = await setup(t, { worker: true, provider: {} })
   const good: [string, Parameters<typeof runWith>[1]][] = [
     ['the create’s answer is lost', [{ fault: 'reset_after_commit', match: CREATE }]],
     ['the create answers 500 after the work', [{ fault: 'error_after_commit', match: CREATE }]],
@@ -159,13 +154,17 @@ test('an answer that is lost is looked for, not asked for again; and 5xx, cuts a
   }
 })
 
-test('a create that never turns up is rolled back, and one that turns up late is destroyed', async t => {
-  const bundle = await setup(t, { worker: true, provider: {}, providerLimits: { recheckMs: 1_500 } })
-  const { sandbox } = bundle
+test('a create that never turns up is rolled back', async t => {
+  const bundle = await setup(t, { worker: true, provider: {}, providerLimits: { settleMs: 200 } })
   const never = await runWith(bundle, [{ fault: 'connection_reset', match: CREATE }])
   assert.match(never.error!.reason, /no droplet with the tag saga:.* has turned up/)
   assert.deepEqual([never.status, never.error?.step_idx, ordersOf(bundle, never)], ['rolled_back', 2, 0])
+})
 
+test('a create that turns up late is rolled back, and what it made is destroyed', async t => {
+  const providerLimits = { settleMs: 200, recheckMs: 60_000 }
+  const bundle = await setup(t, { worker: true, provider: {}, providerLimits })
+  const { sandbox } = bundle
   const { id } = await deployment(bundle)
   sandbox.faults.add({ fault: 'reset_after_commit', match: CREATE })
   sandbox.faults.add({ fault: 'stale_listing', match: LISTING, times: 'always' })
@@ -273,7 +272,7 @@ test('a compensation that fails does not stop the walk, and what it left is list
 })
 
 test('a droplet that shows up after its create’s answer was lost and its run rolled back is taken down; what others keep is not', async t => {
-  const bundle = await setup(t, { worker: true, provider: {} })
+  const bundle = await setup(t, { worker: true, provider: {}, providerLimits: { settleMs: 200 } })
   const { call, sandbox } = bundle
   const { id } = await deployment(bundle)
   const owner = await ended(bundle, await provision(bundle, id))

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { sealEntries } from '../../src/features/audit-log/seal-entries.ts'
 import { verifyChain } from '../../src/features/audit-log/verify-chain.ts'
+import { newId } from '../../src/kernel/ids.ts'
 import { needsPostgres } from '../support/engine.ts'
 import { deployment } from '../support/factories.ts'
 import { setup } from '../support/setup.ts'
@@ -34,10 +35,10 @@ test(
     const { ctx } = bundle
     const first = await deployment(bundle)
     await ctx.db.transaction().execute(async tx => {
-      await sql`select set_config('cloudops.actor', ${JSON.stringify({ actor: 'late', request_id: 'r', operation: 'o' })}, true)`.execute(
+      await sql`insert into audit_log (id, at, actor, request_id, operation, subject_type, subject_id, action)
+        values (${newId()}, now(), 'late', 'r', 'o', 'cloud_deployments', ${first.id}, 'requested')`.execute(
         tx,
       )
-      await sql`update cloud_deployments set display_name = 'late' where id = ${first.id}`.execute(tx)
       await deployment(bundle)
       assert.equal(await sealEntries(ctx), 2)
     })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { encryptedTables } from '../../src/encrypted-tables.ts'
 import { createVault } from '../../src/features/secrets/index.ts'
 import { reencryptTable } from '../../src/kernel/crypto-rotation.ts'
-import { needsPostgres, onPostgres } from '../support/engine.ts'
+import { needsPostgres } from '../support/engine.ts'
 import { setup } from '../support/setup.ts'
 
 const base = '/api/v1/admin/secrets'

@@ -10,18 +10,20 @@ import { openPglite } from '../../src/kernel/db/pglite.ts'
 import { openPostgres } from '../../src/kernel/db/postgres.ts'
 import { onPostgres, testDatabaseUrl } from './engine.ts'
 import { databaseUrl, templateName } from './prepare-databases.ts'
-import { dumpFile } from './prepared.ts'
+import { dumpFile, NO_SCHEDULE } from './prepared.ts'
 
 const silent = pino({ level: 'silent' })
 
-/** A PostgreSQL database of a test's own, and its end. */
+/** A PostgreSQL database of a test's own, and its end. Nothing in it is due by the wall clock, unless that is asked for. */
 export async function createPostgresDatabase({
   migrated = true,
+  scheduled = false,
 } = {}): Promise<{ url: string; drop(): Promise<void> }> {
   if (!testDatabaseUrl) throw new Error('TEST_DATABASE_URL is not set')
   const name = `test_${randomBytes(8).toString('hex')}`
-  const run = async (sql: string) => {
-    const admin = new pg.Client({ connectionString: testDatabaseUrl })
+  const url = databaseUrl(testDatabaseUrl, name)
+  const run = async (sql: string, where = testDatabaseUrl) => {
+    const admin = new pg.Client({ connectionString: where })
     await admin.connect()
     await admin.query(sql).finally(() => admin.end())
   }
@@ -30,10 +32,8 @@ export async function createPostgresDatabase({
       ? `create database ${name} template ${templateName()} strategy file_copy`
       : `create database ${name}`,
   )
-  return {
-    url: databaseUrl(testDatabaseUrl, name),
-    drop: () => run(`drop database if exists ${name} with (force)`),
-  }
+  if (migrated && !scheduled) await run(NO_SCHEDULE, url)
+  return { url, drop: () => run(`drop database if exists ${name} with (force)`) }
 }
 
 /**
@@ -45,7 +45,8 @@ export async function openTestEngine(
   through: (url: string) => Promise<string> = async url => url,
 ): Promise<{ engine: Engine; close(): Promise<void> }> {
   if (!onPostgres) return { engine: await emptiedPglite(), close: async () => {} }
-  const { url, drop } = await createPostgresDatabase()
+  // Whoever sets up a service inside the test starts no schedule.
+  const { url, drop } = await createPostgresDatabase({ scheduled: true })
   const engine = openPostgres({ url: await through(url), poolSize: 8, log: silent })
   return {
     engine,

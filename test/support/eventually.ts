@@ -4,10 +4,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 /** Between two askings: asking without a pause would take the processor from whoever is being waited for. */
 const EVERY_MS = 10
 
+/** Far more than anything takes, for a busy machine eats seconds; less than a test may take. */
+const LONGEST_MS = 200_000
+
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | undefined | false>,
-  withinMs = 15_000,
+  withinMs = LONGEST_MS,
 ): Promise<T> {
   const until = Date.now() + withinMs
   for (;;) {

@@ -1,7 +1,8 @@
 // Invoices with lines for tests that are not about reading the provider's files: written as the ingest leaves them.
 import { createHash, randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import type { CostLineRow, InvoiceRow } from '../../src/features/billing/tables.ts'
+import type { CostLineRow } from '../../src/features/billing/cost-line.ts'
+import type { InvoiceRow } from '../../src/features/billing/invoice.ts'
 import type { Executor } from '../../src/kernel/db/tables.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import type { Bundle } from './setup.ts'

@@ -14,7 +14,7 @@ import { createMetrics } from '../../src/kernel/metrics.ts'
 import { createJobs } from '../../src/kernel/queue/jobs.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { testDatabaseUrl } from './engine.ts'
-import { cache, dataFolder, dumpFile, fingerprint } from './prepared.ts'
+import { cache, dataFolder, dumpFile, fingerprint, NO_SCHEDULE } from './prepared.ts'
 
 const silent = pino({ level: 'silent' })
 
@@ -32,6 +32,7 @@ export async function prepareDatabases(): Promise<void> {
   await engine.close()
   const pglite = await PGlite.create(join(folder, 'pglite'))
   const dump = await pglite.dumpDataDir('none')
+  await pglite.exec(NO_SCHEDULE)
   await pglite.close()
   writeFileSync(`${file}.part`, Buffer.from(await dump.arrayBuffer()))
   renameSync(`${file}.part`, file)

@@ -12,6 +12,7 @@ import {
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
+import type { Deps } from '../../src/deps.ts'
 import type { SagaKind } from '../../src/features/sagas/index.ts'
 import type { Limits } from '../../src/integrations/digitalocean/index.ts'
 import { createFinance, type FinanceLimits } from '../../src/integrations/finance/index.ts'
@@ -83,7 +84,7 @@ export interface SetupOptions {
   /** Also run jobs. */
   worker?: boolean
   /** Workflows of the test's own, instead of the service's. */
-  sagaKinds?: (ctx: Context) => SagaKind[]
+  sagaKinds?: (deps: Deps) => SagaKind[]
   /** False where a test counts what is kept: its requests have no keys but those it gives them. */
   keys?: boolean
   /** The address of a proxy before the test's database, on PostgreSQL. */
@@ -92,20 +93,24 @@ export interface SetupOptions {
   extend?: (app: FastifyInstance, ctx: Context) => void
 }
 
-/** The provider client without its patience: it tries again, but at once and not for long. */
+/**
+ * The provider client without its pauses: it asks again at once. Its limits are generous, for a busy machine eats seconds; a
+ * test that waits one out sets it.
+ */
 const quickLimits: Partial<Limits> = {
   rates: [],
   endpointRates: {},
   attempts: 3,
   backoffBaseMs: 1,
-  requestTimeoutMs: 5_000,
+  requestTimeoutMs: 60_000,
   pollBaseMs: 5,
   pollCapMs: 100,
-  settleMs: 200,
+  settleMs: 60_000,
+  // Waited out by every rollback that finds nothing.
   recheckMs: 100,
-  troubleMs: 1_000,
-  bootMs: 5_000,
-  destroyMs: 2_000,
+  troubleMs: 60_000,
+  bootMs: 120_000,
+  destroyMs: 60_000,
 }
 
 /** Making one takes as long as opening a database, and most tests need none. */

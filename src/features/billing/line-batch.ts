@@ -2,8 +2,8 @@
 // that is written and then updated.
 import { type RawBuilder, sql } from 'kysely'
 import { resourceThenJoin } from '../inventory/index.ts'
-import type { InvoiceLine } from './invoice-line.ts'
-import type { InvoiceRow } from './tables.ts'
+import type { InvoiceLine } from './cost-line.ts'
+import type { InvoiceRow } from './invoice.ts'
 
 type NewLine = InvoiceLine & { id: string }
 
@@ -102,12 +102,10 @@ export class LineBatch {
     for (const name of NAMES) taken[name].write()
     const columns = NAMES.map(name => sql`${taken[name]}::${sql.raw(TYPES[name])}[]`)
     return sql`
-    insert into cloud_cost_lines (id, invoice_id, period, line_number, product, group_description, description, kind,
-      name, hours, start_at, end_at, amount, amount_minor, currency, project_name, category, is_tax, tax_flagged, extra,
-      resource_id, deployment_id, tenant_id, matched_by)
-    select l.id, ${id}, ${period}, l.line_number, l.product, l.group_description, l.description, l.kind, l.name, l.hours,
-      l.start_at, l.end_at, l.amount, l.amount_minor, ${currency}, l.project_name, l.category, l.is_tax, l.tax_flagged,
-      l.extra, m.resource_id, m.deployment_id, m.tenant_id, case when m.resource_id is not null then 'auto' end
+    insert into cloud_cost_lines (${sql.raw(NAMES.join(', '))}, invoice_id, period, currency, resource_id, deployment_id,
+      tenant_id, matched_by)
+    select ${sql.raw(NAMES.map(name => `l.${name}`).join(', '))}, ${id}, ${period}, ${currency}, m.resource_id,
+      m.deployment_id, m.tenant_id, case when m.resource_id is not null then 'auto' end
     from (
       select *, coalesce(start_at, ${period}::date) as from_at,
         coalesce(end_at, ${period}::date + interval '1 month') as until_at

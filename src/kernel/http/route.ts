@@ -51,14 +51,18 @@ interface Call<P extends TSchema, Q extends TSchema, B extends TSchema> extends 
   /** A 201 names what was made: the handler sets `Location`. */
   status?: 200 | 201 | 202
   done?: string
+  /** In bytes, for a body whose schema sets no bound. */
+  bodyLimit?: number
 }
+
+type Cursors = ReturnType<typeof cursorOf>
 
 interface Listing<P extends TSchema, F extends TProperties, Row> extends Operation<P> {
   /** What each item is. */
   items: TSchema
   /** Query parameters beside `limit` and `cursor`. */
   filters?: F
-  cursor: ReturnType<typeof cursorOf>
+  cursor: Cursors | ((filter: Static<TObject<F>>) => Cursors)
   /** The sort key of a row, which the cursor holds. */
   key: (row: Row) => Key
 }
@@ -118,13 +122,14 @@ export function routes<Deps extends { db: Executor }>(
     const call =
       (method: string): AddCall<Deps> =>
       (url, operation, handler) => {
-        const { query, body, data, status = 200, done } = operation
+        const { query, body, data, status = 200, done, bodyLimit } = operation
         const response = data
           ? { [status]: One(data) }
           : { 204: Type.Null({ ...(done && { description: done }) }) }
         app.route({
           method,
           url,
+          ...(bodyLimit !== undefined && { bodyLimit }),
           config: configOf(group, operation),
           schema: {
             ...described(group, operation),
@@ -149,7 +154,7 @@ export function routes<Deps extends { db: Executor }>(
       patch: call('PATCH'),
       delete: call('DELETE'),
       list(url, operation, handler) {
-        const { filters, items, cursor: cursors, key } = operation
+        const { filters, items, key } = operation
         app.route({
           method: 'GET',
           url,
@@ -161,6 +166,8 @@ export function routes<Deps extends { db: Executor }>(
           },
           handler: async (request, reply) => {
             const { limit, cursor, ...filter } = request.query as { limit: number; cursor?: string }
+            const cursors =
+              typeof operation.cursor === 'function' ? operation.cursor(filter as never) : operation.cursor
             const after = cursors.read(cursor)
             const given = givenTo(deps, request, reply)
             const rows = await handler({ ...given, filter, limit: limit + 1, after } as never)

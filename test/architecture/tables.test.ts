@@ -1,0 +1,124 @@
+// Which feature owns which table, and every place where SQL reaches across: the arrows that imports do not show.
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const root = join(import.meta.dirname, '../..')
+
+const OWNED: Record<string, string[]> = {
+  kernel: ['idempotency_keys', 'schema_migrations', 'pgboss'],
+  'api-keys': ['api_keys'],
+  'audit-log': ['audit_log', 'audit_seals', 'audit_checkpoints', 'audit_unkeyed'],
+  billing: ['cloud_balance_snapshots', 'cloud_invoices', 'cloud_cost_lines', 'cloud_line_assignments'],
+  catalog: ['plans', 'plan_versions', 'plan_items', 'addons', 'resource_prices'],
+  deployments: ['cloud_deployments', 'cloud_deployment_events'],
+  drift: ['cloud_provisioned', 'cloud_drift', 'cloud_drift_ignored', 'drift_ignore_rules'],
+  inventory: [
+    ...['cloud_projects', 'cloud_project_members', 'cloud_resources', 'cloud_resource_events'],
+    ...['sync_runs', 'sync_freshness'],
+  ],
+  invitations: ['invitations'],
+  metering: ['metered_hours', 'usage_hours'],
+  provisioning: ['provisioning_reservations'],
+  roles: ['roles'],
+  sagas: ['saga_runs', 'saga_step_results'],
+  'scheduled-tasks': ['scheduled_tasks', 'task_runs'],
+  secrets: ['secrets'],
+  session: ['sessions'],
+  'storage-backends': ['storage_backends', 'invoice_files'],
+  subscriptions: ['subscriptions', 'subscription_terms', 'subscription_addons'],
+  users: ['users'],
+  webhooks: ['webhooks', 'webhook_events', 'webhook_deliveries', 'webhook_attempts'],
+}
+
+/** Whose SQL names a table of another's, and why; none that is not needed. */
+const ARROWS: Record<string, string> = {
+  'billing → cloud_deployments': 'a line names a deployment only of the tenant that it is charged to',
+  'billing → cloud_resources': 'an export names the resource of each line, by the thousand',
+  'dead-letters → pgboss': 'dead letters are jobs, and the queue’s own client cannot page through them',
+  'drift → cloud_resources': 'a comparison is one statement over what is desired and what there is',
+  'inventory → cloud_deployments': 'a tag ties a resource only to a deployment of its own tenant',
+  'kernel → audit_log': 'the entry is written in the transaction that causes it, whichever feature that is',
+  'metering → cloud_cost_lines':
+    'a margin sets what is charged against what the lines cost, by deployment and tenant',
+  'metering → cloud_deployments': 'margins are listed by the tenants that have deployments or lines',
+  'provisioning → cloud_projects': 'a droplet in a project of its tenant is no leak',
+  'provisioning → cloud_provisioned': 'what is desired of a droplet tells which run keeps it',
+  'provisioning → cloud_resources': 'a plan’s cap counts droplets, and a leak is a droplet that no run keeps',
+  'provisioning → saga_runs': 'a reservation lives as long as its run, and a leak is told by its run’s end',
+  'provisioning → saga_step_results': 'the step that created a droplet names it',
+  'sagas → pgboss': 'a run is lost when its job is no longer active; the comparison is one statement',
+  'subscriptions → plan_items': 'what a subscription includes is its plan version’s item of that kind',
+  'subscriptions → plan_versions': 'a subscription is shown and charged by its plan version',
+  'subscriptions → plans': 'a subscription is shown with its plan’s code',
+  'users → roles': 'what a caller may do is read with the user, in one statement for each request',
+}
+
+const ownerOf = new Map(
+  Object.entries(OWNED).flatMap(([owner, tables]) => tables.map(table => [table, owner])),
+)
+
+/** The feature, or the room above features. */
+const roomOf = (file: string): string => {
+  const [first = '', second = ''] = file.split('/')
+  return first === 'features' ? second : first.endsWith('.ts') ? 'top' : first
+}
+
+/** Without comments, which name tables in sentences. */
+const codeOf = (file: string) =>
+  readFileSync(join(root, 'src', file), 'utf8').replaceAll(
+    /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$|(?<=\n\s*)--.*$/gm,
+    '',
+  )
+
+const names = [...ownerOf.keys()].join('|')
+/** In SQL, and in calls of Kysely. */
+const USES = [
+  new RegExp(
+    String.raw`\b(?:from|join|into|update|using|table|truncate|only|exists)\s+(?:only\s+)?(?:public\.)?(${names})\b(?!\()`,
+    'gi',
+  ),
+  new RegExp(String.raw`\b\w*(?:from|into|update|table|join|using)\w*\(\s*\[?\s*['"\x60](${names})\b`, 'gi'),
+  // The second of a list: `from plans p, plan_versions v`.
+  new RegExp(String.raw`\bfrom\s+\w+(?:\s+(?:as\s+)?\w+)?\s*,\s*(?:lateral\s+)?(${names})\b(?!\()`, 'gi'),
+]
+
+function usesOf(file: string): string[] {
+  const code = codeOf(file)
+  const tables = USES.flatMap(pattern => [...code.matchAll(pattern)].map(([, table]) => table!.toLowerCase()))
+  return [...new Set(tables)]
+}
+
+const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(file =>
+  file.endsWith('.ts'),
+)
+
+test('every table of the migrations has one owner', () => {
+  const folder = join(root, 'migrations')
+  const sql = readdirSync(folder)
+    .map(file => readFileSync(join(folder, file), 'utf8'))
+    .join('\n')
+  const made = [...sql.matchAll(/^create table (?:if not exists )?(\w+)/gm)].map(([, table]) => table!)
+  const gone = new Set([...sql.matchAll(/^drop table (?:if exists )?(\w+)/gm)].map(([, table]) => table!))
+  const known = [...ownerOf.keys()].filter(table => !['schema_migrations', 'pgboss'].includes(table))
+  assert.deepEqual(known.sort(), made.filter(table => !gone.has(table)).sort())
+})
+
+test('SQL that names a table of another feature is declared, with its reason, and nothing else is', () => {
+  const arrows = new Map<string, string>()
+  for (const file of files)
+    for (const table of usesOf(file)) {
+      const room = roomOf(file)
+      if (ownerOf.get(table) !== room) arrows.set(`${room} → ${table}`, file)
+    }
+  const undeclared = [...arrows]
+    .filter(([arrow]) => !(arrow in ARROWS))
+    .map(([arrow, file]) => `${arrow} (src/${file})`)
+  assert.deepEqual(undeclared.sort(), [], 'use the owner, or declare the arrow')
+  assert.deepEqual(
+    Object.keys(ARROWS).filter(arrow => !arrows.has(arrow)),
+    [],
+    'declared, and not used any more',
+  )
+})
