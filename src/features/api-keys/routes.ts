@@ -7,6 +7,7 @@ import type { Caller } from '../../kernel/http/caller.ts'
 import { cursorOf } from '../../kernel/http/pages.ts'
 import { routes } from '../../kernel/http/route.ts'
 import { Body, ExternalId, Id, Nullable } from '../../kernel/http/schemas.ts'
+import { fieldsOf } from '../../kernel/noun.ts'
 import { type CreatedKey, createApiKey, revokeApiKey, rotateApiKey } from './actions.ts'
 import { ApiKey, CreatedApiKey, type KeyScope, keysWithin } from './api-key.ts'
 import { findKey, listKeys, type ShownKey } from './store.ts'
@@ -79,7 +80,12 @@ function managed(caller: Caller, userId: string): KeyScope {
 
 const pathOf = ({ row }: CreatedKey) => `/api/v1/users/${encodeURIComponent(row.user_id)}/api_keys/${row.id}`
 
-const created = ({ raw, row }: CreatedKey) => ({ ...row, api_key: raw, key_id: row.id, warning: WARNING })
+const created = ({ raw, row }: CreatedKey) => ({
+  ...fieldsOf(CreatedApiKey, row),
+  api_key: raw,
+  key_id: row.id,
+  warning: WARNING,
+})
 
 export const apiKeyRoutes = (deps: Deps) =>
   routes(deps, { tag: 'API keys', guard: 'caller' }, route => {

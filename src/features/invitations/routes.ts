@@ -6,6 +6,7 @@ import { notFound } from '../../kernel/errors.ts'
 import { cursorOf } from '../../kernel/http/pages.ts'
 import { routes } from '../../kernel/http/route.ts'
 import { Body, ExternalId, Id, Nullable } from '../../kernel/http/schemas.ts'
+import { fieldsOf } from '../../kernel/noun.ts'
 import { RoleName } from '../roles/index.ts'
 import { Email, shownUser, User } from '../users/index.ts'
 import { acceptInvitation, createInvitation, revokeInvitation } from './actions.ts'
@@ -77,7 +78,7 @@ export const invitationRoutes = (deps: Deps, changed: () => void) =>
       async ({ deps, caller, body, reply }) => {
         const { token, row } = await createInvitation(deps, caller.sub, body)
         reply.header('location', `${base}/${row.id}`)
-        return { ...row, token }
+        return { ...fieldsOf(Invitation, row), token }
       },
     )
 
