@@ -36,7 +36,7 @@ export async function watchProviderTokens(
       else if (!known.includes(sealed))
         log.error(
           { name },
-          'A PROVIDER TOKEN CANNOT BE READ: it was sealed under another SECRET_KEY. DIGITALOCEAN_TOKEN stands in; put the secret again',
+          'A PROVIDER TOKEN CANNOT BE READ: it was encrypted under another SECRET_KEY. DIGITALOCEAN_TOKEN stands in; put the secret again',
         )
     }
     use(tokens)
