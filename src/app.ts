@@ -26,9 +26,14 @@ import { callerAccess, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
 import { createIssuerKeys, fetchKeySet } from './integrations/issuer/index.ts'
 import { notFound } from './kernel/errors.ts'
-import { installActing } from './kernel/http/act-as-caller.ts'
-import type { Authenticator } from './kernel/http/auth.ts'
-import { installGuards, originRule, sessionCookieName, sessionKeys } from './kernel/http/auth.ts'
+import {
+  type Authenticator,
+  installActing,
+  installGuards,
+  originRule,
+  sessionCookieName,
+  sessionKeys,
+} from './kernel/http/auth.ts'
 import { installIdempotency } from './kernel/http/idempotency.ts'
 import { bodyReader, installBodyLimits, SMALLEST_LIMIT } from './kernel/http/json.ts'
 import { installOpenapi } from './kernel/http/openapi.ts'
@@ -135,7 +140,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
 
   const routes = [
     healthRoutes(ctx, ctx.version),
-    sessionRoutes(sessions, permissionsOf, production),
+    sessionRoutes(ctx, sessions, permissionsOf, production),
     inventoryRoutes(ctx, resourceMembers),
     syncRunRoutes(ctx),
     projectRoutes(ctx),

@@ -59,4 +59,8 @@ export const fieldsOf = <Fields extends TProperties, Row extends object>(
   schema: TObject<Fields>,
   row: Row,
 ): Pick<Row, keyof Fields & keyof Row> =>
-  Object.fromEntries(Object.entries(row).filter(([field]) => field in schema.properties)) as never
+  Object.fromEntries(
+    Object.keys(schema.properties)
+      .filter(field => Object.hasOwn(row, field))
+      .map(field => [field, row[field as keyof Row]]),
+  ) as never

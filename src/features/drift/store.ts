@@ -46,9 +46,17 @@ export interface DriftFilter {
   resource_id?: string
 }
 
+/** Which index serves a list, by the filter that it begins with. */
+const ORDERS = {
+  resource_id: ['d.resource_id', 'd.id'],
+  kind: ['d.kind', 'd.status', 'd.id'],
+  status: ['d.status', 'd.id'],
+}
+
 /**
- * Newest first. Equality is written as `any`, which hides from the planner that the column is constant: otherwise it would
- * walk the primary key past a long history to find a few open rows.
+ * Newest first. `any` hides from the planner that the index's first column is constant: otherwise it would walk the primary
+ * key past a long history to find a few open rows. The cursor is a condition on the id alone, because a row comparison
+ * would walk the index from its newest entry.
  */
 export function listDrift(
   executor: Executor,
@@ -56,19 +64,21 @@ export function listDrift(
   limit: number,
   after: Key | null,
 ): Promise<Listed[]> {
-  // As the index of what was asked for begins.
-  const leading = resource_id ? { resource_id } : kind ? { kind, status } : { status }
+  const first = resource_id ? 'resource_id' : kind ? 'kind' : 'status'
+  const equals = (column: keyof typeof ORDERS, type: string) =>
+    column === first ? `d.${column} = any(array[?]::${type}[])` : `d.${column} = ?`
   return listPage(executor, {
     name: 'drift',
     select: `select d.id, ${DRIFT_JSON}::text as json ${DRIFT_FROM}`,
     filters: {
-      status: ['d.status = any(array[?]::text[])', status],
-      kind: ['d.kind = any(array[?]::text[])', kind],
-      resource_id: ['d.resource_id = any(array[?]::uuid[])', resource_id],
+      status: [equals('status', 'text'), status],
+      kind: [equals('kind', 'text'), kind],
+      resource_id: [equals('resource_id', 'uuid'), resource_id],
+      before: ['d.id < ?', after?.[0]],
     },
-    orderBy: [...Object.keys(leading), 'id'].map(column => `d.${column}`),
+    orderBy: ORDERS[first],
     descending: true,
-    after: after && [...Object.values(leading), ...after],
+    after: null,
     limit,
   })
 }
