@@ -12,7 +12,7 @@ const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8'
 /** Which features a feature may use, through their index.ts. */
 const betweenFeatures: Record<string, string[]> = {
   'audit-log': ['storage-backends', 'webhooks'],
-  billing: ['inventory', 'storage-backends', 'webhooks'],
+  billing: ['deployments', 'inventory', 'storage-backends', 'webhooks'],
   deployments: ['subscriptions', 'webhooks'],
   drift: ['inventory', 'webhooks'],
   inventory: ['webhooks'],

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { kindNames } from '../../sandbox/world/kinds.ts'
 import { exportLines } from '../../src/features/billing/downloads.ts'
 import {
   CHARGE_CATEGORIES,
@@ -15,6 +14,7 @@ import {
 } from '../../src/features/billing/focus.ts'
 import type { PayloadLine } from '../../src/features/billing/line-store.ts'
 import { payloadText } from '../../src/features/billing/push-invoice.ts'
+import { kindNames } from '../../src/integrations/digitalocean/index.ts'
 import { csvLine, prefersCsv } from '../../src/kernel/http/csv.ts'
 import { firstDayAfter, monthOf } from '../../src/kernel/time.ts'
 import { parseCsv } from '../support/csv.ts'

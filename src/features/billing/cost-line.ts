@@ -76,41 +76,28 @@ export const isTax = (description: string): boolean => /gst|tax/i.test(descripti
 export const isDoubtfulTax = (description: string, product: string): boolean =>
   isTax(description) && product.toLowerCase() !== 'taxes'
 
-/** Products that are charged for resources of the inventory. */
-const RESOURCES: Record<string, Kind> = {
-  droplets: 'droplet',
-  'gpu droplets': 'droplet',
-  volumes: 'volume',
-  'block storage': 'volume',
-  snapshots: 'snapshot',
-  'droplet snapshots': 'snapshot',
-  'volume snapshots': 'snapshot',
-  images: 'image',
-  'custom images': 'image',
-  'load balancers': 'load_balancer',
-  'floating ips': 'reserved_ip',
-  'reserved ips': 'reserved_ip',
-  databases: 'database',
-  'database clusters': 'database',
-  'managed databases': 'database',
-  kubernetes: 'kubernetes_cluster',
-  'kubernetes clusters': 'kubernetes_cluster',
-  'app platform': 'app',
-  apps: 'app',
-  'container registry': 'registry',
-  'container registry subscription': 'registry',
-  domains: 'domain',
-}
+/** The products of each kind: of the inventory's, and of others with a shorter name. */
+const PRODUCTS = {
+  droplet: ['droplets', 'gpu droplets'],
+  volume: ['volumes', 'block storage'],
+  snapshot: ['snapshots', 'droplet snapshots', 'volume snapshots'],
+  image: ['images', 'custom images'],
+  load_balancer: ['load balancers'],
+  reserved_ip: ['floating ips', 'reserved ips'],
+  database: ['databases', 'database clusters', 'managed databases'],
+  kubernetes_cluster: ['kubernetes', 'kubernetes clusters'],
+  app: ['app platform', 'apps'],
+  registry: ['container registry', 'container registry subscription'],
+  domain: ['domains'],
+  // Not its droplet, though it bears the droplet's name.
+  backup: ['backups', 'droplet backups'],
+  tax: ['taxes'],
+  credit: ['credits'],
+} satisfies Partial<Record<Kind | 'backup' | 'tax' | 'credit', string[]>>
 
-/** Products with a shorter name. A backup is not its droplet, though it bears the droplet's name. */
-const OTHERS: Record<string, string> = {
-  backups: 'backup',
-  'droplet backups': 'backup',
-  taxes: 'tax',
-  credits: 'credit',
-}
-
-const KINDS = new Map<string, string>(Object.entries({ ...RESOURCES, ...OTHERS }))
+const KINDS = new Map(
+  Object.entries(PRODUCTS).flatMap(([kind, products]) => products.map(product => [product, kind] as const)),
+)
 const INVENTORY: ReadonlySet<string> = new Set(kindNames)
 const LONGEST_KIND = 64
 const MOST_REMEMBERED = 1_000

@@ -6,49 +6,6 @@ import { firstDayAfter, monthOf } from '../../kernel/time.ts'
 import type { CostLineRow } from './cost-line.ts'
 import type { InvoiceRow } from './invoice.ts'
 
-/** In the order of the file: the specification's own by name, then ours. */
-export const FOCUS_COLUMNS = [
-  'BilledCost',
-  'BillingAccountId',
-  'BillingAccountName',
-  'BillingCurrency',
-  'BillingPeriodEnd',
-  'BillingPeriodStart',
-  'ChargeCategory',
-  'ChargeClass',
-  'ChargeDescription',
-  'ChargeFrequency',
-  'ChargePeriodEnd',
-  'ChargePeriodStart',
-  'ConsumedQuantity',
-  'ConsumedUnit',
-  'ContractedCost',
-  'EffectiveCost',
-  'InvoiceId',
-  'InvoiceIssuerName',
-  'ListCost',
-  'PricingQuantity',
-  'PricingUnit',
-  'ProviderName',
-  'PublisherName',
-  'RegionId',
-  'RegionName',
-  'ResourceId',
-  'ResourceName',
-  'ResourceType',
-  'ServiceCategory',
-  'ServiceName',
-  'ServiceSubcategory',
-  'SubAccountId',
-  'SubAccountName',
-  'Tags',
-  'x_CostLineId',
-  'x_InvoiceNumber',
-  'x_TaxFlagged',
-] as const
-
-export type FocusRow = Record<(typeof FOCUS_COLUMNS)[number], Cell>
-
 /** What a row is made of. */
 export const FOCUS_FIELDS = [
   ...(['id', 'period', 'product', 'description', 'kind', 'hours', 'start_at', 'end_at', 'amount'] as const),
@@ -68,55 +25,83 @@ interface FocusResource {
 
 const PROVIDER_NAME = 'DigitalOcean'
 
+/** A line, and what several columns are made of. */
+interface Charge {
+  line: FocusLine
+  resource: FocusResource | null
+  billingAccountId: string
+  category: ChargeCategory
+  quantity: { count: Cell; unit: string } | null
+  /** Begin and end of the invoice's month, and of the charge. */
+  billed: [from: string, until: string]
+  charged: [from: string, until: string]
+}
+
+/** In the order of the file: the specification's own by name, then ours. */
+const COLUMNS = {
+  BilledCost: ({ line }) => line.amount,
+  BillingAccountId: ({ billingAccountId }) => billingAccountId,
+  BillingAccountName: () => null,
+  BillingCurrency: ({ line }) => line.currency,
+  BillingPeriodEnd: ({ billed }) => billed[1],
+  BillingPeriodStart: ({ billed }) => billed[0],
+  ChargeCategory: ({ category }) => category,
+  // What ended before the invoice's month began was invoiced before, or should have been.
+  ChargeClass: ({ billed, charged }) => (charged[1] <= billed[0] ? 'Correction' : null),
+  ChargeDescription: ({ line }) => line.description,
+  ChargeFrequency: ({ category }) =>
+    category === 'Usage' ? 'Usage-Based' : category === 'Purchase' ? 'Recurring' : 'One-Time',
+  ChargePeriodEnd: ({ charged }) => charged[1],
+  ChargePeriodStart: ({ charged }) => charged[0],
+  ConsumedQuantity: ({ category, quantity }) => (category === 'Usage' ? quantity!.count : null),
+  ConsumedUnit: ({ category, quantity }) => (category === 'Usage' ? quantity!.unit : null),
+  ContractedCost: ({ line }) => line.amount,
+  EffectiveCost: ({ line }) => line.amount,
+  InvoiceId: ({ line }) => line.invoice_uuid,
+  InvoiceIssuerName: () => PROVIDER_NAME,
+  ListCost: ({ line }) => line.amount,
+  PricingQuantity: ({ quantity }) => quantity?.count ?? null,
+  PricingUnit: ({ quantity }) => quantity?.unit ?? null,
+  ProviderName: () => PROVIDER_NAME,
+  PublisherName: () => PROVIDER_NAME,
+  RegionId: ({ resource }) => resource?.region ?? null,
+  RegionName: ({ resource }) => (resource?.region ? regionName(resource.region) : null),
+  ResourceId: ({ resource }) =>
+    resource && (urnOf(resource.kind as Kind, resource.provider_id) ?? resource.provider_id),
+  ResourceName: ({ resource }) => resource?.name || null,
+  ResourceType: ({ resource }) => resource && typeName(resource.kind),
+  ServiceCategory: ({ line }) => serviceOf(line.kind).category,
+  ServiceName: ({ line }) => line.product,
+  ServiceSubcategory: ({ line }) => serviceOf(line.kind).subcategory,
+  SubAccountId: ({ line }) => line.tenant_id,
+  SubAccountName: ({ line }) => line.tenant_id,
+  Tags: ({ line }) => tagsOf(line),
+  x_CostLineId: ({ line }) => line.id,
+  x_InvoiceNumber: ({ line }) => line.invoice_number,
+  x_TaxFlagged: ({ line }) => line.tax_flagged,
+} satisfies Record<string, (charge: Charge) => Cell>
+
+export const FOCUS_COLUMNS = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]
+export type FocusRow = Record<keyof typeof COLUMNS, Cell>
+
 export function focusRow(line: FocusLine, billingAccountId: string): FocusRow {
-  const { resource, amount } = line
   const category = chargeCategory(line)
-  const quantity = quantityOf(line)
-  const isUsage = category === 'Usage'
-  const isPriced = isUsage || category === 'Purchase'
-  const service = serviceOf(line.kind)
-  const [billedFrom, billedUntil] = [monthOf(line.period).first_day, firstDayAfter(line.period)].map(midnight)
-  const until = line.end_at === null ? billedUntil : exclusive(line.end_at)
-  return {
-    BilledCost: amount,
-    BillingAccountId: billingAccountId,
-    BillingAccountName: null,
-    BillingCurrency: line.currency,
-    BillingPeriodEnd: billedUntil!,
-    BillingPeriodStart: billedFrom!,
-    ChargeCategory: category,
-    // What ended before the invoice's month began was invoiced before, or should have been.
-    ChargeClass: until! <= billedFrom! ? 'Correction' : null,
-    ChargeDescription: line.description,
-    ChargeFrequency: isUsage ? 'Usage-Based' : category === 'Purchase' ? 'Recurring' : 'One-Time',
-    ChargePeriodEnd: until!,
-    ChargePeriodStart: line.start_at === null ? billedFrom! : seconds(line.start_at),
-    ConsumedQuantity: isUsage ? quantity.count : null,
-    ConsumedUnit: isUsage ? quantity.unit : null,
-    ContractedCost: amount,
-    EffectiveCost: amount,
-    InvoiceId: line.invoice_uuid,
-    InvoiceIssuerName: PROVIDER_NAME,
-    ListCost: amount,
-    PricingQuantity: isPriced ? quantity.count : null,
-    PricingUnit: isPriced ? quantity.unit : null,
-    ProviderName: PROVIDER_NAME,
-    PublisherName: PROVIDER_NAME,
-    RegionId: resource?.region ?? null,
-    RegionName: resource?.region ? regionName(resource.region) : null,
-    ResourceId: resource && (urnOf(resource.kind as Kind, resource.provider_id) ?? resource.provider_id),
-    ResourceName: resource?.name || null,
-    ResourceType: resource && typeName(resource.kind),
-    ServiceCategory: service.category,
-    ServiceName: line.product,
-    ServiceSubcategory: service.subcategory,
-    SubAccountId: line.tenant_id,
-    SubAccountName: line.tenant_id,
-    Tags: tagsOf(line),
-    x_CostLineId: line.id,
-    x_InvoiceNumber: line.invoice_number,
-    x_TaxFlagged: line.tax_flagged,
+  const billed: Charge['billed'] = [
+    midnight(monthOf(line.period).first_day),
+    midnight(firstDayAfter(line.period)),
+  ]
+  const from = line.start_at === null ? billed[0] : seconds(line.start_at)
+  const until = line.end_at === null ? billed[1] : exclusive(line.end_at)
+  const charge: Charge = {
+    line,
+    resource: line.resource,
+    billingAccountId,
+    category,
+    quantity: category === 'Usage' || category === 'Purchase' ? quantityOf(line) : null,
+    billed,
+    charged: [from, until],
   }
+  return Object.fromEntries(FOCUS_COLUMNS.map(name => [name, COLUMNS[name](charge)])) as FocusRow
 }
 
 /** A service of FOCUS's catalogue. Names and pairs are the specification's allowed values. */

@@ -36,26 +36,12 @@ const lineColumns = ({ allTenants }: Scope, columns: readonly string[]): string 
   return columns.map(column => `${shown[column] ?? `l.${column}`} as ${column}`).join(', ')
 }
 
-export interface LineFilter {
-  /** The first day of a month. */
-  period?: string
-  kind?: string
-  invoice_id?: string
-  resource_id?: string
-  deployment_id?: string
-  tenant_id?: string
-  matched?: boolean
+/** By what lines are listed, and the type the database reads each as; `period` is the first day of a month. */
+const TYPES = {
+  ...({ period: 'date', kind: 'text', invoice_id: 'uuid', resource_id: 'uuid' } as const),
+  ...({ deployment_id: 'uuid', tenant_id: 'text', matched: 'boolean' } as const),
 }
-
-const TYPES: Record<keyof LineFilter, string> = {
-  period: 'date',
-  kind: 'text',
-  invoice_id: 'uuid',
-  resource_id: 'uuid',
-  deployment_id: 'uuid',
-  tenant_id: 'text',
-  matched: 'boolean',
-}
+export type LineFilter = { [Name in keyof typeof TYPES]?: Name extends 'matched' ? boolean : string }
 
 /** Each has an index on (column, period, id); the one that leaves fewest rows first. */
 const LEADING = ['resource_id', 'deployment_id', 'invoice_id', 'tenant_id', 'matched', 'kind'] as const
