@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { readMigrations } from '../../src/kernel/db/migrations.ts'
 import { onPostgresAlone } from '../support/engine.ts'
-import { addon, deployment, move, plan, publish } from '../support/factories.ts'
+import { addon, deployment, move, plan } from '../support/factories.ts'
 import { meter, tied } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
