@@ -68,14 +68,19 @@ export const Invoice = noun(
   },
 )
 
-export const InvoiceFile = noun('InvoiceFile', {
-  backend_id: Id,
-  backend: Type.String({ description: 'The storage backend’s name.' }),
-  key: Type.String(),
-  bytes: Type.Integer(),
-  sha256: Type.String(),
-  kept_at: Time,
-})
+export const InvoiceFile = noun(
+  'InvoiceFile',
+  {
+    backend_id: Id,
+    backend: Type.String({ description: 'The storage backend’s name.' }),
+    key: Type.String(),
+    bytes: Type.Integer(),
+    sha256: Type.String(),
+    kept_at: Time,
+  },
+  {},
+  'A raw file of an invoice, where it is kept.',
+)
 
 /** With the raw file that the lines are from, where it is kept. */
 export const InvoiceDetail = extended('InvoiceDetail', Invoice, { file: Nullable(InvoiceFile) })

@@ -24,7 +24,7 @@ const AssignCostLine = Body(
     deployment_id: Type.Optional(Id),
     tenant_id: Type.Optional(ExternalId),
   },
-  { description: 'Exactly one of the three.' },
+  { title: 'AssignCostLine', description: 'Exactly one of the three.' },
 )
 
 const FileQuery = Query({
@@ -118,24 +118,6 @@ export const billingRoutes = (deps: Deps) =>
       ({ deps, params }) => requestPushNow(deps, params.id),
     )
 
-    route.list(
-      `${base}/invoices/:id/files`,
-      {
-        id: 'listInvoiceFiles',
-        summary: 'List the kept files of an invoice',
-        description:
-          'Newest first: one for each file that its lines were ever from, and for each place it is kept in.',
-        params,
-        items: InvoiceFile,
-        cursor: cursorOf('invoice_files', ['uuid']),
-        key: (row: { id: string }) => [row.id],
-      },
-      async ({ params: { id }, limit, after }) => {
-        if (!(await findInvoice(deps.db, id))) throw notFound()
-        return listFiles(deps.db, id, limit, after)
-      },
-    )
-
     route.app.get<{ Params: { id: string }; Querystring: { sha256?: string } }>(
       `${base}/invoices/:id/file`,
       {
@@ -166,6 +148,24 @@ export const billingRoutes = (deps: Deps) =>
       (request, reply) => sendFile(deps, request.params.id, request.query.sha256, reply),
     )
 
+    route.list(
+      `${base}/invoices/:id/files`,
+      {
+        id: 'listInvoiceFiles',
+        summary: 'List the kept files of an invoice',
+        description:
+          'Newest first: one for each file that its lines were ever from, and for each place it is kept in.',
+        params,
+        items: InvoiceFile,
+        cursor: cursorOf('invoice_files', ['uuid']),
+        key: (row: { id: string }) => [row.id],
+      },
+      async ({ params: { id }, limit, after }) => {
+        if (!(await findInvoice(deps.db, id))) throw notFound()
+        return listFiles(deps.db, id, limit, after)
+      },
+    )
+
     addCostRoutes(deps, route)
 
     route.post(
@@ -187,7 +187,7 @@ export const billingRoutes = (deps: Deps) =>
       `${base}/cost-lines/:id/assign`,
       {
         id: 'unassignCostLine',
-        summary: 'Take back a cost line’s assignment',
+        summary: 'Unassign a cost line',
         description: 'It is matched by kind and name again. A line that nobody assigned stays as it is.',
         params,
         data: CostLine,
