@@ -144,8 +144,10 @@ export function routes<Deps extends { db: Executor }>(
           handler: async (request, reply) => {
             const given = givenTo(inRequest(deps, request), request, reply)
             const result = await handler({ ...given, query: request.query, body: request.body } as never)
-            if (!data) return reply.code(204).send(null)
-            if (!(mayCreate && reply.statusCode === 201)) reply.code(status as 204)
+            // Under an idempotency key the response is sent after the commit: it must be returned.
+            const created = mayCreate && reply.statusCode === 201
+            reply.code((data ? (created ? 201 : status) : 204) as 204)
+            if (!data) return null
             return result instanceof JsonText ? jsonText(reply, `{"data":${result.text}}`) : { data: result }
           },
         })

@@ -1,14 +1,14 @@
 // SQL of the scheduled tasks and their runs.
-import { type Selectable, sql } from 'kysely'
+import { type Insertable, sql } from 'kysely'
+import type { Static } from 'typebox'
 import { auditedTable } from '../../kernel/audit.ts'
+import { listPage } from '../../kernel/db/list.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
-import type { Executor } from '../../kernel/db/tables.ts'
+import type { Executor, Tables } from '../../kernel/db/tables.ts'
+import type { Key } from '../../kernel/http/pages.ts'
+import { jsonOf } from '../../kernel/noun.ts'
 import type { Task } from '../../kernel/queue/queues.ts'
-import type { ScheduledTaskRow, TaskRunRow } from './tables.ts'
-
-export type TaskWithLastRun = Omit<ScheduledTaskRow, 'next_run_at' | 'own_queue'> & {
-  last_run: TaskRunRow | null
-}
+import { ScheduledTask, type ScheduledTaskRow, TaskRun, type TaskRunRow, type Tick } from './task.ts'
 
 const TASKS = auditedTable('scheduled_tasks', { key: ['name'] })
 const RUNS = auditedTable('task_runs', { key: ['id'] })
@@ -43,14 +43,6 @@ export async function upsertTasks(executor: Executor, tasks: Task[]): Promise<vo
     .execute()
 }
 
-export type Tick = Pick<ScheduledTaskRow, 'name' | 'queue' | 'cron' | 'next_run_at'> & {
-  own_queue: boolean
-  /** The latest that was run, or skipped. */
-  last_tick_at: string | null
-  /** The database's clock. */
-  now: string
-}
-
 export async function listTicks(executor: Executor, names: string[]): Promise<Tick[]> {
   const { rows } = await sql<Tick>`
     select t.name, t.queue, t.own_queue, t.cron, t.next_run_at, clock_timestamp() as now,
@@ -76,45 +68,29 @@ export async function moveTick(
   return result.numUpdatedRows > 0n
 }
 
-const SELECT_TASK = `
-  select t.name, t.description, t.queue, t.cron, t.paused_at, t.paused_by,
-         r.id as run_id, r.trigger, r.requested_by, r.status, r.attempts, r.requested_at, r.started_at, r.finished_at, r.error
-  from scheduled_tasks t
-  left join lateral (select * from task_runs where task = t.name order by id desc limit 1) r on true`
+export type ShownTask = Static<typeof ScheduledTask>
 
-type JoinedRow = Omit<ScheduledTaskRow, 'next_run_at' | 'own_queue'> &
-  Omit<TaskRunRow, 'id' | 'task'> & { run_id: string | null }
+const SELECT_TASK = `select ${jsonOf(ScheduledTask, 't')} as task from scheduled_tasks t`
 
-export async function listTasks(
-  executor: Executor,
-  limit: number,
-  after: string | null,
-): Promise<TaskWithLastRun[]> {
-  const statement = {
-    name: 'scheduled_tasks_list',
-    text: `${SELECT_TASK} where t.name > $1 order by t.name limit $2`,
-  }
-  return (await runStatement<JoinedRow>(executor, statement, [after ?? '', limit])).map(splitJoined)
+/** `next_run_at` is left for the caller to work out. */
+export async function listTasks(executor: Executor, limit: number, after: Key | null): Promise<ShownTask[]> {
+  const rows = await listPage<{ task: ShownTask }>(executor, {
+    name: 'scheduled_tasks',
+    select: SELECT_TASK,
+    orderBy: ['t.name'],
+    after,
+    limit,
+  })
+  return rows.map(({ task }) => task)
 }
 
-export async function findTask(executor: Executor, name: string): Promise<TaskWithLastRun | undefined> {
-  const statement = { name: 'scheduled_tasks_find', text: `${SELECT_TASK} where t.name = $1` }
-  const [row] = await runStatement<JoinedRow>(executor, statement, [name])
-  return row && splitJoined(row)
+const FIND_TASK = { name: 'scheduled_tasks_find', text: `${SELECT_TASK} where t.name = $1` }
+
+export async function findTask(executor: Executor, name: string): Promise<ShownTask | undefined> {
+  return (await runStatement<{ task: ShownTask }>(executor, FIND_TASK, [name]))[0]?.task
 }
 
-function splitJoined(row: JoinedRow): TaskWithLastRun {
-  const { name, description, queue, cron, paused_at, paused_by, run_id: id } = row
-  const { trigger, requested_by, status, attempts, requested_at, started_at, finished_at, error } = row
-  const run = { trigger, requested_by, status, attempts, requested_at, started_at, finished_at, error }
-  const last_run = id === null ? null : { id, task: name, ...run }
-  return { name, description, queue, cron, paused_at, paused_by, last_run }
-}
-
-export function lockTask(
-  executor: Executor,
-  name: string,
-): Promise<Selectable<ScheduledTaskRow> | undefined> {
+export function lockTask(executor: Executor, name: string): Promise<ScheduledTaskRow | undefined> {
   return executor
     .selectFrom('scheduled_tasks')
     .selectAll()
@@ -123,29 +99,29 @@ export function lockTask(
     .executeTakeFirst()
 }
 
+/** False when there is no such task. A pause that stands keeps its first author and time. */
 export async function setPaused(
   executor: Executor,
   name: string,
-  at: string | null,
-  by: string | null,
+  pause: { at: string; by: string } | null,
 ): Promise<boolean> {
-  // A pause that stands keeps its first author and time.
-  const changes =
-    at === null
-      ? { paused_at: null, paused_by: null }
-      : {
-          paused_at: sql<string>`coalesce(paused_at, ${at})`,
-          paused_by: sql<string>`coalesce(paused_by, ${by})`,
-        }
+  const changes = pause
+    ? {
+        paused_at: sql<string>`coalesce(paused_at, ${pause.at})`,
+        paused_by: sql<string>`coalesce(paused_by, ${pause.by})`,
+      }
+    : { paused_at: null, paused_by: null }
   return (await TASKS.update(executor, { name }, changes)).length > 0
 }
 
-export async function insertRun(executor: Executor, run: TaskRunRow): Promise<void> {
-  await RUNS.insert(executor, [run])
+type NewRun = Insertable<Tables['task_runs']>
+
+export async function insertRun(executor: Executor, run: NewRun): Promise<TaskRunRow> {
+  return (await RUNS.insert(executor, [run]))[0]!
 }
 
 /** Starts a run, or starts it again when its job is tried again. */
-export async function beginRun(executor: Executor, run: TaskRunRow): Promise<void> {
+export async function beginRun(executor: Executor, run: NewRun): Promise<void> {
   await executor
     .insertInto('task_runs')
     .values(run)
@@ -155,7 +131,7 @@ export async function beginRun(executor: Executor, run: TaskRunRow): Promise<voi
         started_at: run.started_at,
         attempts: sql`task_runs.attempts + 1`,
         finished_at: run.finished_at,
-        error: run.error,
+        error: null,
       }),
     )
     .execute()
@@ -200,21 +176,22 @@ export function findRun(executor: Executor, task: string, id: string): Promise<T
     .executeTakeFirst()
 }
 
-export function listRuns(
+/** Newest first. */
+export const listRuns = (
   executor: Executor,
   task: string,
   limit: number,
-  before: string | null,
-): Promise<TaskRunRow[]> {
-  return executor
-    .selectFrom('task_runs')
-    .selectAll()
-    .where('task', '=', task)
-    .$if(before !== null, query => query.where('id', '<', before))
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
-}
+  after: Key | null,
+): Promise<{ id: string; json: string }[]> =>
+  listPage(executor, {
+    name: 'task_runs',
+    select: `select r.id, ${jsonOf(TaskRun, 'r')}::text as json from task_runs r`,
+    filters: { task: ['r.task = ?', task] },
+    orderBy: ['r.id'],
+    descending: true,
+    after,
+    limit,
+  })
 
 export async function deleteRunsBefore(executor: Executor, before: string): Promise<number> {
   const result = await executor

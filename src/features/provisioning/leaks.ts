@@ -1,15 +1,15 @@
-// Droplets that runs have left behind are taken down by themselves: one that shows up at the provider after its create's
-// answer was lost and its compensation had found nothing, and one whose compensation could not destroy it. Only what
-// carries the tag of a run that was rolled back, and of no other, that nobody keeps and no other tenant has; asked again
-// of the provider and of the database right before. What a run left that `failed` is an operator's to judge.
+// The task that destroys droplets which runs have left behind: one that appears at the provider after the response to its
+// create was lost and its compensation had found nothing, and one that its compensation could not destroy. Only droplets
+// with the tag of a run that was rolled back, and of no other run, that nobody keeps and that are not another tenant's;
+// provider and database are asked again right before. What a `failed` run left is for an operator to decide.
 import type { Deps } from '../../deps.ts'
 import { idText, type Provider, type RawItem } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import type { JobRun, Task } from '../../kernel/queue/queues.ts'
 import { beginLook } from '../inventory/index.ts'
-import { isLeftBehind, listRolledBack } from './leak-repository.ts'
-import { recordDestroyed } from './record-destroyed.ts'
-import { SAGA_TAG, sagaTag } from './tags.ts'
+import { SAGA_TAG, sagaTag } from './provisioning.ts'
+import { recordDestroyed } from './steps/record-deletions.ts'
+import { isLeftBehind, listRolledBack } from './store.ts'
 
 export const leakCleanup = (deps: Deps): Task => ({
   name: 'leak_cleanup',
@@ -38,7 +38,7 @@ export async function takeDownLeaks(
         taken++
         log.warn({ saga_id: sagaId, droplet_id: providerId }, 'leak taken down')
       } catch (err) {
-        // It stays listed, and the next round comes to it again.
+        // It stays listed, and the next round tries again.
         log.error({ err, saga_id: sagaId, droplet_id: providerId }, 'leak could not be taken down')
       }
     }
