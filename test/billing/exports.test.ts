@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { kindNames } from '../../sandbox/world/kinds.ts'
 import { exportLines } from '../../src/features/billing/export-lines.ts'
 import {
   CHARGE_CATEGORIES,
@@ -14,6 +13,7 @@ import {
 } from '../../src/features/billing/focus-row.ts'
 import { focusServices } from '../../src/features/billing/focus-services.ts'
 import { type PayloadLine, payloadText } from '../../src/features/billing/payload.ts'
+import { kindNames } from '../../src/integrations/digitalocean/index.ts'
 import { csvLine, prefersCsv } from '../../src/kernel/http/csv.ts'
 import { firstDayAfter, monthOf } from '../../src/kernel/time.ts'
 import { parseCsv } from '../support/csv.ts'

@@ -12,9 +12,9 @@ import {
   type Written,
 } from '../support/acknowledged-writes.ts'
 import { onEmbeddedAlone } from '../support/engine.ts'
+import { send } from '../support/http.ts'
 import {
   COLOUR,
-  call,
   lasting,
   noSecrets,
   runCommand,
@@ -66,7 +66,7 @@ describe('the first start', () => {
     const hasCurl = spawnSync('curl', ['--version']).status === 0
     const answer = hasCurl
       ? JSON.parse((await promisify(execFile)('sh', ['-c', line])).stdout)
-      : (await call('GET', line.slice(line.lastIndexOf(' ') + 1), printedToken(line))).body
+      : (await send('GET', line.slice(line.lastIndexOf(' ') + 1), { token: printedToken(line) })).body
     assert.ok(Array.isArray(answer.data))
     assert.ok('as_of' in answer)
   })

@@ -3,12 +3,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { type Agent, request } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JWTPayload } from 'jose'
 import { eventually } from './eventually.ts'
+import { type Answer, type Sent, send } from './http.ts'
 import { dataFolder } from './prepared.ts'
 import { SECRET, tokenMaker } from './tokens.ts'
 
@@ -39,18 +39,6 @@ export interface Exit {
   signal: NodeJS.Signals | null
 }
 
-export interface Answer {
-  status: number
-  headers: Record<string, string | string[] | undefined>
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-  body: any
-}
-
-export interface CallOptions {
-  token?: string | null
-  agent?: Agent
-}
-
 export interface ServiceOptions {
   env?: Environment
   command?: 'serve' | 'api' | 'worker'
@@ -72,7 +60,7 @@ export interface Service {
   /** A platform_admin's, unless the claims say otherwise. */
   token(claims?: JWTPayload): Promise<string>
   /** One request on a connection of its own, as a platform_admin unless a token (or null) is given. */
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+  call(method: string, path: string, options?: Sent): Promise<Answer>
   ready(): Promise<number>
   stop(signal?: NodeJS.Signals): Promise<Exit>
   kill(): Promise<Exit>
@@ -165,9 +153,13 @@ export async function spawnService(owner: Owner, options: ServiceOptions = {}): 
     dataDir,
     output: () => output,
     token: claims => tokens.admin(claims),
-    call: async (method, path, { token, agent } = {}) =>
-      call(method, url + path, token === undefined ? await tokens.admin() : token, agent),
-    ready: async () => (await call('GET', `${managementUrl}/ready`, null)).status,
+    call: async (method, path, { token, ...sent } = {}) =>
+      send(method, url + path, {
+        agent: false,
+        ...sent,
+        token: token === undefined ? await tokens.admin() : token,
+      }),
+    ready: async () => (await send('GET', `${managementUrl}/ready`, { agent: false })).status,
     stop,
     kill,
     exited,
@@ -217,36 +209,6 @@ export function temporaryFolder(owner: Owner): string {
   const folder = mkdtempSync(join(tmpdir(), 'cloudops-process-'))
   owner.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   return folder
-}
-
-/** One request over node:http, so that a test says which connection it goes over. */
-export function call(method: string, address: string, token: string | null, agent?: Agent): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request(address, {
-      method,
-      agent: agent ?? false,
-      headers: token === null ? {} : { authorization: `Bearer ${token}` },
-    })
-    outgoing.on('error', reject).on('response', incoming => {
-      let text = ''
-      incoming
-        .setEncoding('utf8')
-        .on('data', chunk => {
-          text += chunk
-        })
-        .on('error', reject)
-        .on('end', () => {
-          const json = /json/.test(incoming.headers['content-type'] ?? '')
-          const { statusCode: status = 0, headers } = incoming
-          try {
-            resolve({ status, headers, body: json ? JSON.parse(text) : text })
-          } catch (error) {
-            reject(error)
-          }
-        })
-    })
-    outgoing.end()
-  })
 }
 
 const environment = (added: Environment): Environment => ({

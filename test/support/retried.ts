@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { operationAt } from './declared.ts'
-import type { Answer } from './setup.ts'
+import type { Answer } from './http.ts'
 
 interface Key {
   text: string

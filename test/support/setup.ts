@@ -19,24 +19,13 @@ import { createLog } from '../../src/kernel/log.ts'
 import { registerTasks, startWorker } from '../../src/worker.ts'
 import { openTestEngine } from './database.ts'
 import { refuseUndeclared } from './declared.ts'
+import { type Answer, type Sent, send } from './http.ts'
 import { keys } from './retried.ts'
 import { OLDER_SECRET, SECRET, type TokenMaker, tokenMaker } from './tokens.ts'
 
-export interface Answer {
-  status: number
-  headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-  body: any
-  text: string
-}
+export type { Answer }
 
-export interface CallOptions {
-  token?: string | null
-  body?: unknown
-  /** Sent as it stands. */
-  raw?: string | Uint8Array<ArrayBuffer>
-  headers?: Record<string, string>
-}
+export type CallOptions = Omit<Sent, 'agent'>
 
 export interface Bundle {
   /** The simulated provider, when the test asked for one. */
@@ -206,26 +195,18 @@ export function caller(url: string, tokens: TokenMaker, withKeys = true): Bundle
   return async (method, path, { token, body, raw, headers = {} } = {}) => {
     const bearer = token === undefined ? await tokens.admin() : token
     const key = 'idempotency-key' in headers ? undefined : keyFor(method, path)
-    const send = async (): Promise<Answer> => {
-      const answer = await fetch(url + path, {
-        method,
-        redirect: 'manual',
-        headers: {
-          ...(bearer !== null && { authorization: `Bearer ${bearer}` }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...(key && { 'idempotency-key': key.text }),
-          ...headers,
-        },
-        body: raw ?? (body === undefined ? undefined : JSON.stringify(body)),
+    const answering = async (): Promise<Answer> => {
+      const answer = await send(method, url + path, {
+        token: bearer,
+        body,
+        raw,
+        headers: { ...(key && { 'idempotency-key': key.text }), ...headers },
       })
-      const text = await answer.text()
-      const json = answer.headers.get('content-type')?.includes('json')
-      const parsed = json ? JSON.parse(text) : undefined
-      refuseUndeclared(method, path, answer.status, parsed)
-      return { status: answer.status, headers: answer.headers, text, body: parsed }
+      refuseUndeclared(method, path, answer.status, answer.body)
+      return answer
     }
-    const answer = await send()
-    if (key) await key.retry(answer, send)
+    const answer = await answering()
+    if (key) await key.retry(answer, answering)
     return answer
   }
 }
