@@ -6,7 +6,7 @@ import { kindOf, nameOf } from '../../src/features/billing/line-match.ts'
 import { endOf, readLineTime } from '../../src/features/billing/line-time.ts'
 import { readAmount } from '../../src/features/billing/provider-amount.ts'
 import { monthOf } from '../../src/kernel/time.ts'
-import { csv, HEADER, linesOf, row } from '../support/invoice-file.ts'
+import { csv, HEADER, linesOf, row } from '../support/csv.ts'
 
 test('an amount has at most 15 digits before the point and 18 behind it, and fits a safe integer', () => {
   const [most, fraction] = ['9'.repeat(15), '1'.repeat(18)]

@@ -9,7 +9,7 @@ import { endOf, readLineTime } from '../../src/features/billing/line-time.ts'
 import { minorDigits, readAmount } from '../../src/features/billing/provider-amount.ts'
 import { isDoubtfulTax, isTax } from '../../src/features/billing/tax-split.ts'
 import { fixtureText } from '../support/billing.ts'
-import { BAD_FILES, csv, HEADER, linesOf, row } from '../support/invoice-file.ts'
+import { BAD_FILES, csv, HEADER, linesOf, row } from '../support/csv.ts'
 
 test('an amount is read exactly in every form it is written in', () => {
   const forms: [string, string, number][] = [

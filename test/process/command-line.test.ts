@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import { onEmbeddedAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http.ts'
+import type { Owner } from '../support/lasting.ts'
 import {
   COLOUR,
   freePort,
-  type Owner,
   preparedFolder,
   runCommand,
   secrets,

@@ -7,7 +7,8 @@ import { createPostgresDatabase } from '../support/database.ts'
 import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http.ts'
-import { lasting, type Service, type ServiceOptions, spawnService, startService } from '../support/process.ts'
+import { lasting } from '../support/lasting.ts'
+import { type Service, type ServiceOptions, spawnService, startService } from '../support/process.ts'
 
 const tasks = '/api/v1/admin/scheduled_tasks'
 const done = { code: 0, signal: null }

@@ -7,11 +7,10 @@ import { sql } from 'kysely'
 import { completeStep } from '../../src/features/sagas/complete-repository.ts'
 import { claimRuns, statementsOn, turnBack } from '../../src/features/sagas/drive-repository.ts'
 import { rescueRuns } from '../../src/features/sagas/index.ts'
-import { anotherWorker } from '../support/another-worker.ts'
 import { eventually } from '../support/eventually.ts'
+import { aroundStatements } from '../support/inspect-database.ts'
 import { ended, gate, type Journal, kindOf, run, show, start, statuses, step } from '../support/sagas.ts'
-import { type Bundle, setup } from '../support/setup.ts'
-import { aroundStatements } from '../support/statements.ts'
+import { anotherWorker, type Bundle, setup } from '../support/setup.ts'
 
 const names = ['a', 'b', 'c']
 const three = (journal: Journal) =>

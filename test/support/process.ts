@@ -9,7 +9,8 @@ import { join } from 'node:path'
 import type { JWTPayload } from 'jose'
 import { eventually } from './eventually.ts'
 import { type Answer, type Sent, send } from './http.ts'
-import { dataFolder } from './prepared.ts'
+import type { Owner } from './lasting.ts'
+import { dataFolder } from './prepare-databases.ts'
 import { SECRET, tokenMaker } from './tokens.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -17,20 +18,6 @@ export const launcher = join(root, 'bin/cloudops.js')
 
 /** What every colour code of a terminal begins with. */
 export const COLOUR = '\u001b['
-
-/** A test's context, or node:test itself for what the tests of a file share. */
-export interface Owner {
-  after(end: () => Promise<void> | void): void
-}
-
-/** For what outlives the test that starts it, until `owner` is done: ended in the reverse order. */
-export function lasting(owner: Owner): Owner {
-  const ends: (() => Promise<void> | void)[] = []
-  owner.after(async () => {
-    for (const end of ends.reverse()) await end()
-  })
-  return { after: end => void ends.push(end) }
-}
 
 type Environment = Record<string, string | undefined>
 
@@ -87,15 +74,11 @@ export async function startService(owner: Owner, options: ServiceOptions = {}): 
   service.exited.then(exit => {
     gone = exit
   })
-  await eventually(
-    'the service is ready',
-    async () => {
-      if (gone) throw new Error(`the service ended (${gone.code ?? gone.signal}):\n${service.output()}`)
-      const status = await service.ready().catch(() => 0)
-      return status === 200
-    },
-    60_000,
-  )
+  await eventually('the service is ready', async () => {
+    if (gone) throw new Error(`the service ended (${gone.code ?? gone.signal}):\n${service.output()}`)
+    const status = await service.ready().catch(() => 0)
+    return status === 200
+  })
   return service
 }
 
@@ -184,7 +167,7 @@ export async function runCommand(
     cwd,
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: 200_000,
     killSignal: 'SIGKILL',
   })
   let [stdout, stderr] = ['', '']

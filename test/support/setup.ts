@@ -1,4 +1,5 @@
 // A fresh bundle for each test: its own database, app, clock and tokens. Nothing is shared, nothing is left behind.
+
 import type { TestContext } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -15,12 +16,13 @@ import { type Context, createContext } from '../../src/context.ts'
 import type { SagaKind } from '../../src/features/sagas/index.ts'
 import type { Limits } from '../../src/integrations/digitalocean/index.ts'
 import { createFinance, type FinanceLimits } from '../../src/integrations/finance/index.ts'
+import type { Engine } from '../../src/kernel/db/engine.ts'
 import { createLog } from '../../src/kernel/log.ts'
 import { registerTasks, startWorker } from '../../src/worker.ts'
 import { openTestEngine } from './database.ts'
-import { refuseUndeclared } from './declared.ts'
+import { keys, refuseUndeclared } from './description.ts'
 import { type Answer, type Sent, send } from './http.ts'
-import { keys } from './retried.ts'
+import { lasting } from './lasting.ts'
 import { OLDER_SECRET, SECRET, type TokenMaker, tokenMaker } from './tokens.ts'
 
 export type { Answer }
@@ -109,7 +111,7 @@ const noSandbox = new Proxy({} as SandboxProvider, {
 })
 
 export async function setup(t: TestContext, options: SetupOptions = {}): Promise<Bundle> {
-  const undo = undoStack(t)
+  const { after: undo } = lasting(t)
   const providerEnv: Record<string, string> = {}
   let sandbox = noSandbox
   if (options.provider) {
@@ -164,15 +166,6 @@ export async function setup(t: TestContext, options: SetupOptions = {}): Promise
 export const financeClient = (baseUrl: string, clock: TestClock, limits: Partial<FinanceLimits> = {}) =>
   createFinance({ baseUrl, secret: SECRET, tenantId: 'platform', clock, limits })
 
-/** Takes down in the reverse order of setting up, also when setting up fails half-way. */
-export function undoStack(t: TestContext): (undo: () => unknown) => void {
-  const stack: (() => unknown)[] = []
-  t.after(async () => {
-    for (const undo of stack.reverse()) await undo()
-  })
-  return undo => void stack.push(undo)
-}
-
 export const silentLog = pino({ level: 'silent' })
 
 /** Starts at a fixed moment and moves only when told. */
@@ -209,4 +202,24 @@ export function caller(url: string, tokens: TokenMaker, withKeys = true): Bundle
     if (key) await key.retry(answer, answering)
     return answer
   }
+}
+
+export async function anotherWorker(
+  t: TestContext,
+  { ctx }: Bundle,
+  { kinds = ctx.sagaKinds, engine = ctx.engine }: { kinds?: readonly SagaKind[]; engine?: Engine } = {},
+): Promise<Context> {
+  const { config, clock, log, providers } = ctx
+  const other = await createContext({
+    config,
+    worker: true,
+    engine,
+    clock,
+    log,
+    providers,
+    sagaKinds: () => [...kinds],
+  })
+  t.after(() => other.jobs.stop(5_000))
+  await startWorker(other)
+  return other
 }
