@@ -1,8 +1,8 @@
 // What a figure of the bench is: something of ours measured beside a peer (or a floor) in the same run, and the bar
-// that the ratio of the two must reach.
+// that the ratio of the two must reach. With it, what all figures need: rounds in turn, the median, tables.
 
 export interface Figure {
-  /** As `npm run bench -- NAME` calls it; also the name of its file. */
+  /** As `npm run bench -- NAME` calls it. */
   name: string
   /** What is measured, in a sentence. */
   measures: string
@@ -53,3 +53,65 @@ export async function resultOf(figure: Figure, bench: Bench): Promise<Result> {
 
 export const barInWords = ({ bar }: Figure): string =>
   'atLeast' in bar ? `≥ ${bar.atLeast}` : `≤ ${bar.atMost}`
+
+export interface Pair<Ours, Peer = Ours> {
+  ours: Ours
+  peer: Peer
+}
+
+/**
+ * Rounds that alternate between ours and the peer, each pair in the other order than the one before, so that neither
+ * always runs on the machine the other has just warmed or tired.
+ */
+export async function alternate<Ours, Peer = Ours>(
+  rounds: number,
+  ours: () => Promise<Ours>,
+  peer: () => Promise<Peer>,
+): Promise<Pair<Ours, Peer>[]> {
+  const pairs: Pair<Ours, Peer>[] = []
+  for (let round = 0; round < rounds; round++) {
+    if (round % 2 === 0) {
+      const first = await ours()
+      pairs.push({ ours: first, peer: await peer() })
+    } else {
+      const first = await peer()
+      pairs.push({ ours: await ours(), peer: first })
+    }
+  }
+  return pairs
+}
+
+/** One bad round cannot move it. */
+export function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/** The middle one of each side's values. */
+export const medians = <Ours, Peer>(
+  rounds: Pair<Ours, Peer>[],
+  ours: (value: Ours) => number,
+  peer: (value: Peer) => number,
+) => ({
+  ours: median(rounds.map(round => ours(round.ours))),
+  peer: median(rounds.map(round => peer(round.peer))),
+})
+
+/** In Markdown. Numbers are rounded; what needs decimals comes as text. */
+export const table = (head: string[], rows: (string | number)[][]): string[] => [
+  `| ${head.join(' | ')} |`,
+  `|${'---:|'.repeat(head.length)}`,
+  ...rows.map(
+    row => `| ${row.map(cell => (typeof cell === 'number' ? cell.toFixed(0) : cell)).join(' | ')} |`,
+  ),
+]
+
+/** The same with the number of each round before it. */
+export const roundsTable = (head: string[], rows: (string | number)[][]): string[] =>
+  table(
+    ['Round', ...head],
+    rows.map((row, index) => [index + 1, ...row]),
+  )
+
+export const thousands = (value: number): string => value.toLocaleString('en-US')

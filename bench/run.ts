@@ -1,23 +1,24 @@
-// The bench: every figure of bench/figures beside its peer, in one run, on a throwaway PostgreSQL.
+// The bench: every figure of bench/figures beside its peer, in one run, on a throwaway PostgreSQL that is durable.
 //   npm run bench            all figures; writes bench/RESULTS.md and bench/cost-by-size.svg
 //   npm run bench -- NAME    one figure, on the terminal alone
-// To add a figure, put bench/figures/NAME.ts there with `export default { … } satisfies Figure` (bench/figure.ts). It
-// is found by its name. Whatever serves runs in a process of its own (bench/servers, server-process.ts); rounds
-// alternate between ours and the peer (rounds.ts), so that a busy machine slows both. A missed bar is said loudly and
-// still exits 0: figures depend on the machine, and no test may.
+// To add a figure, put it into the list that its file in bench/figures exports. Whatever is measured runs in a process of
+// its own (bench/processes, process.ts); rounds alternate between ours and the peer, so that a busy machine slows both.
+// Every peer gets its best form. A missed bar is said loudly and still exits 0: figures depend on the machine, and no test
+// may.
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { databases } from './databases.ts'
+import { databases } from './database.ts'
 import { type Bench, barInWords, type Figure, type Result, resultOf } from './figure.ts'
-import { surroundings } from './machine.ts'
-import { plot } from './plot.ts'
-import { resultsPage } from './results-page.ts'
+import { plot, resultsPage, surroundings } from './results.ts'
 
 const folder = join(import.meta.dirname, 'figures')
-const names = readdirSync(folder)
-  .filter(file => file.endsWith('.ts'))
-  .map(file => file.slice(0, -'.ts'.length))
-  .sort()
+const figures = (
+  await Promise.all(
+    readdirSync(folder).map(async file => (await import(join(folder, file))).default as Figure[]),
+  )
+)
+  .flat()
+  .sort((a, b) => (a.name < b.name ? -1 : 1))
 
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 const give = (line: string): never => {
@@ -26,8 +27,9 @@ const give = (line: string): never => {
 }
 
 const [wanted] = process.argv.slice(2)
-if (wanted !== undefined && !names.includes(wanted))
-  give(`There is no figure ${wanted}. There are: ${names.join(', ')}`)
+const measured = figures.filter(({ name }) => wanted === undefined || name === wanted)
+if (measured.length === 0)
+  give(`There is no figure ${wanted}. There are: ${figures.map(({ name }) => name).join(', ')}`)
 const server =
   process.env.TEST_DATABASE_URL ?? give('TEST_DATABASE_URL is not set: start with `npm run bench`.')
 
@@ -43,10 +45,8 @@ const filled: Bench['filled'] = async (name, fill) => {
   filledBefore.set(name, url)
   return url
 }
-for (const name of wanted === undefined ? names : [wanted]) {
-  const figure = (await import(join(folder, `${name}.ts`))).default as Figure
-  if (figure.name !== name) throw new Error(`bench/figures/${name}.ts calls itself ${figure.name}`)
-  say(`\n${name}: ${figure.measures}`)
+for (const figure of measured) {
+  say(`\n${figure.name}: ${figure.measures}\n  beside ${figure.peer}`)
   const { create, dropAll } = databases(server)
   try {
     const result = await resultOf(figure, { database: create, filled, say: line => say(`  ${line}`) })

@@ -1,15 +1,12 @@
 // How long the worst request of every operation keeps the service from everything else: `npm run bench:bodies` sends
 // them all to the running service and writes bench/BODIES.md. Twelve at once then show what they cost in memory.
-import { fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Operation, worstBodies, worstQueries } from './bodies.ts'
-import { databases, query } from './databases.ts'
-import { surroundings } from './machine.ts'
-import type { Watched } from './servers/watched-service.ts'
-import { headersFor, serviceEnvironment } from './service-environment.ts'
+import { databases, query } from './database.ts'
+import { startService } from './process.ts'
+import { surroundings } from './results.ts'
 
 const BAR_MS = 50
 const AGAIN = 2
@@ -24,24 +21,13 @@ const server = process.env.TEST_DATABASE_URL
 if (!server) throw new Error('TEST_DATABASE_URL is not set: start with `npm run bench:bodies`.')
 const { create, dropAll } = databases(server)
 const url = await create()
-const env = serviceEnvironment(url)
-const child = fork(join(import.meta.dirname, 'servers/watched-service.ts'), [], {
+const { server: service, headers } = await startService(
+  url,
+  { role: 'platform_admin', tenant_id: 'platform' },
   // A process of 512 MB, with a worker in it: it must stand all of this.
-  execArgv: ['--max-old-space-size=384'],
-  env: { PATH: process.env.PATH, NODE_ENV: 'production', WITH_WORKER: 'yes', ...env },
-  stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-})
-const answer = async <T>(): Promise<T> => (await once(child, 'message'))[0] as T
-const tell = <T>(what: string): Promise<T> => {
-  const told = answer<T>()
-  child.send(what)
-  return told
-}
-child.on('exit', code => {
-  if (code) throw new Error(`the service ended with ${code}`)
-})
-const { url: base } = await answer<{ url: string }>()
-const headers = await headersFor(env.JWT_SECRET, { role: 'platform_admin', tenant_id: 'platform' })
+  { env: { WITH_WORKER: 'yes' }, nodeOptions: ['--max-old-space-size=384'] },
+)
+const base = service.url
 
 const send = (method: string, path: string, body?: string) =>
   fetch(base + path, {
@@ -86,10 +72,11 @@ interface Row {
   passed: number
 }
 
-async function blockOf(work: () => Promise<unknown>): Promise<Watched> {
-  await tell('watch')
+async function blockOf(work: () => Promise<unknown>) {
+  await service.ask({ watch: true })
   await work()
-  return tell<Watched>('stop')
+  const { turn, residentBytes } = await service.ask({})
+  return { ...turn!, residentBytes }
 }
 
 async function measure(method: string, path: string, operation: Operation): Promise<Row> {
@@ -158,8 +145,7 @@ const crowd = await blockOf(async () => {
     )
 })
 const healthy = (await fetch(`${base}/api/health`)).status
-child.disconnect()
-await once(child, 'exit')
+await service.stop()
 
 const where = await surroundings(server)
 await dropAll()

@@ -1,4 +1,4 @@
-// A PostgreSQL cluster to throw away: in a temporary folder, on loopback alone, without fsync. It can be stopped and
+// A PostgreSQL cluster to throw away: in a temporary folder, on loopback alone, and not durable unless asked. It can be stopped and
 // started again on the same port, for tests of what happens while the database is away.
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
@@ -19,6 +19,8 @@ export interface ThrowawayPostgres {
 }
 
 export interface ThrowawayOptions {
+  /** As PostgreSQL is by default: what is committed survives a power cut. For measuring. */
+  durable?: boolean
   /** As `-c` takes them; they win over what is set here. */
   settings?: string[]
   /** A streaming standby of this one, instead of an empty cluster. */
@@ -26,6 +28,7 @@ export interface ThrowawayOptions {
 }
 
 export async function startPostgres({
+  durable = false,
   settings: more = [],
   standbyOf,
 }: ThrowawayOptions = {}): Promise<ThrowawayPostgres> {
@@ -48,7 +51,7 @@ export async function startPostgres({
     `-c unix_socket_directories=${root}`,
     '-c max_connections=300',
     // A throwaway cluster has nothing to lose in a power cut.
-    '-c fsync=off -c synchronous_commit=off -c full_page_writes=off',
+    durable ? '' : '-c fsync=off -c synchronous_commit=off -c full_page_writes=off',
     process.env.POSTGRES_SETTINGS ?? '',
     ...more.map(setting => `-c ${setting}`),
   ].join(' ')

@@ -1,17 +1,19 @@
 // Runs a command with a throwaway PostgreSQL beside it: `node scripts/with-postgres.ts npm test`. The command finds it
-// in TEST_DATABASE_URL; it is gone afterwards.
+// in TEST_DATABASE_URL; it is gone afterwards. With `--durable` first, it writes to disk as PostgreSQL does by default.
 import { spawn } from 'node:child_process'
 import { startPostgres, type ThrowawayPostgres } from './throwaway-postgres.ts'
 
-const [command, ...args] = process.argv.slice(2)
+const given = process.argv.slice(2)
+const durable = given[0] === '--durable'
+const [command, ...args] = durable ? given.slice(1) : given
 if (!command) {
-  process.stderr.write('usage: node scripts/with-postgres.ts COMMAND [ARGUMENT…]\n')
+  process.stderr.write('usage: node scripts/with-postgres.ts [--durable] COMMAND [ARGUMENT…]\n')
   process.exit(2)
 }
 
 let postgres: ThrowawayPostgres
 try {
-  postgres = await startPostgres()
+  postgres = await startPostgres({ durable })
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)
   process.exit(1)

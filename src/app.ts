@@ -1,7 +1,6 @@
 // The HTTP application as a value: it never listens. Tests inject into the same app that production listens with.
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Context } from './context.ts'
 import { apiKeyRoutes, apiKeyVerifier } from './features/api-keys/index.ts'
@@ -26,9 +25,14 @@ import { callerAccess, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
 import { createIssuerKeys, fetchKeySet } from './integrations/issuer/index.ts'
 import { notFound } from './kernel/errors.ts'
-import { installActing } from './kernel/http/act-as-caller.ts'
-import type { Authenticator } from './kernel/http/auth.ts'
-import { installGuards, originRule, sessionCookieName, sessionKeys } from './kernel/http/auth.ts'
+import {
+  type Authenticator,
+  installActing,
+  installGuards,
+  originRule,
+  sessionCookieName,
+  sessionKeys,
+} from './kernel/http/auth.ts'
 import { installIdempotency } from './kernel/http/idempotency.ts'
 import { bodyReader, installBodyLimits, SMALLEST_LIMIT } from './kernel/http/json.ts'
 import { installOpenapi } from './kernel/http/openapi.ts'
@@ -135,7 +139,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
 
   const routes = [
     healthRoutes(ctx, ctx.version),
-    sessionRoutes(sessions, permissionsOf, production),
+    sessionRoutes(ctx, sessions, permissionsOf, production),
     inventoryRoutes(ctx, resourceMembers),
     syncRunRoutes(ctx),
     projectRoutes(ctx),
@@ -158,8 +162,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     invitationRoutes(ctx, access.forget),
   ]
   // Called, not registered: none needs a scope of its own, and thirty scopes slow every start.
-  const typed = app.withTypeProvider<TypeBoxTypeProvider>()
-  for (const add of routes) await add(typed, {})
+  for (const add of routes) add(app)
   app.addHook('onClose', apiKeys.settled)
   if (issuerKeys) {
     app.addHook('onReady', async () => issuerKeys.prepare())

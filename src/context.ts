@@ -4,10 +4,11 @@ import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import { auditKeys } from './features/audit-log/index.ts'
+import { provisioningSagas } from './features/provisioning/index.ts'
 import type { SagaKind } from './features/sagas/index.ts'
 import { createVault, tokenSecret, watchProviderTokens } from './features/secrets/index.ts'
 import { storageEncryptionOf } from './features/storage-backends/index.ts'
-import { webhookEncryptionOf } from './features/webhooks/webhook-secret.ts'
+import { webhookEncryptionOf } from './features/webhooks/index.ts'
 import { createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
 import { createStorage, type Storage } from './integrations/storage/index.ts'
@@ -21,12 +22,12 @@ import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
 import { timerOf } from './kernel/retry.ts'
 import { type Clock, dateIdsBy, type Machine } from './kernel/time.ts'
-import { sagaKinds } from './saga-kinds.ts'
 import { VERSION } from './version.ts'
 
-export interface Context extends Deps, Deps, Deps, Deps, Deps, Deps {
+export interface Context extends Deps {
   config: Config
   version: string
+  /** Every workflow that the API starts and the worker drives. */
   sagaKinds: readonly SagaKind[]
   /** Ends the queue's and the database's work; jobs in flight get the grace. */
   close(graceMs: number): Promise<void>
@@ -48,21 +49,21 @@ export interface ContextOptions {
   /** Bounds of the provider clients, where a test needs others. */
   providerLimits?: Partial<Limits>
   /** Workflows of a test's own. */
-  sagaKinds?: (ctx: Context) => SagaKind[]
+  sagaKinds?: (deps: Deps) => SagaKind[]
   /** A finance client that is made already, for tests. */
   finance?: Finance
   /** The places where files are kept, for tests. */
   storage?: Storage
 }
 
-const DATABASE_PATIENCE_MS = 30_000
+const DATABASE_TIMEOUT_MS = 30_000
 
 export async function createContext(options: ContextOptions): Promise<Context> {
   const { config, worker, log = createLog(config.LOG_LEVEL) } = options
   const engine = options.engine ?? (await open(config, log))
   let stopClock = () => {}
   try {
-    await waitUntilReachable(engine, log, DATABASE_PATIENCE_MS)
+    await waitUntilReachable(engine, log, DATABASE_TIMEOUT_MS)
     let { clock } = options
     if (!clock) {
       const databaseClock = await startDatabaseClock(engine.db, log, options.machine)
@@ -80,9 +81,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     const metrics = createMetrics()
     const jobs = createJobs({ engine, log, metrics, worker })
     await jobs.start()
-    const ctx: Context = {
-      config,
-      version: VERSION,
+    const deps: Deps = {
       vault,
       providers,
       providerTokens,
@@ -99,7 +98,12 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       clock,
       log,
       metrics,
-      sagaKinds: [],
+    }
+    return {
+      ...deps,
+      config,
+      version: VERSION,
+      sagaKinds: (options.sagaKinds ?? provisioningSagas)(deps),
       async close(graceMs) {
         await jobs.stop(graceMs)
         await providers.close()
@@ -110,8 +114,6 @@ export async function createContext(options: ContextOptions): Promise<Context> {
         await engine.close()
       },
     }
-    ctx.sagaKinds = (options.sagaKinds ?? sagaKinds)(ctx)
-    return ctx
   } catch (error) {
     stopClock()
     await engine.close().catch(() => {})

@@ -7,14 +7,14 @@ import { systemClock } from './kernel/time.ts'
 
 export const SANDBOX_PORTS = { provider: 4007, finance: 4008 }
 
-export interface Surroundings {
+export interface Simulation {
   /** The configuration, pointed at the sandbox where there is one. */
   config: Config
   sandboxUrl: string | undefined
   close(): Promise<void>
 }
 
-export async function surround(config: Config, log: Logger): Promise<Surroundings> {
+export async function connectSandbox(config: Config, log: Logger): Promise<Simulation> {
   if (config.DIGITALOCEAN_TOKEN !== undefined || config.NODE_ENV === 'production') {
     return { config, sandboxUrl: undefined, close: async () => {} }
   }

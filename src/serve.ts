@@ -10,7 +10,7 @@ import { boundHeapGrowth } from './kernel/heap-growth.ts'
 import { type Drain, installDrain } from './kernel/http/listener.ts'
 import { createLog } from './kernel/log.ts'
 import { buildManagement } from './management.ts'
-import { surround } from './sandbox.ts'
+import { connectSandbox } from './sandbox.ts'
 import { registerTasks, startFirstSweep, startSchedule, startWorker } from './worker.ts'
 
 export interface Running {
@@ -41,14 +41,14 @@ export async function start(
   boundHeapGrowth()
   const log = createLog(given.LOG_LEVEL)
   const ports = held ?? (await holdPorts(given, parts))
-  const surroundings = await surround(given, log).catch(error => {
+  const simulation = await connectSandbox(given, log).catch(error => {
     release(ports)
     throw error
   })
-  const { config } = surroundings
+  const { config } = simulation
   const ctx = await createContext({ config, worker: parts.worker, log }).catch(async error => {
     release(ports)
-    await surroundings.close()
+    await simulation.close()
     throw error
   })
   const started = Promise.withResolvers<void>()
@@ -60,7 +60,7 @@ export async function start(
   let management: FastifyInstance | undefined
   try {
     await registerTasks(ctx)
-    if (surroundings.sandboxUrl) await seedExampleCatalog(ctx)
+    if (simulation.sandboxUrl) await seedExampleCatalog(ctx)
     if (parts.api) {
       api = await buildApp(ctx)
       drain = installDrain(api)
@@ -88,14 +88,14 @@ export async function start(
     ready = true
     started.resolve()
     ctx.log.info({ url, management_url: managementUrl, engine: ctx.engine.kind, ...parts }, 'started')
-    return { ctx, url, managementUrl, sandboxUrl: surroundings.sandboxUrl, stop }
+    return { ctx, url, managementUrl, sandboxUrl: simulation.sandboxUrl, stop }
   } catch (error) {
     release(ports)
     unwatch?.()
     await management?.close()
     await api?.close()
     await ctx.close(1_000)
-    await surroundings.close()
+    await simulation.close()
     started.reject(error)
     throw error
   }
@@ -110,7 +110,7 @@ export async function start(
     await api?.close()
     await ctx.close(Math.max(1_000, until - Date.now() - 500))
     await management?.close()
-    await surroundings.close()
+    await simulation.close()
     ctx.log.info('stopped')
   }
 }

@@ -5,7 +5,6 @@ import {
   billingHandlers,
   billingHistory,
   financePush,
-  pushHandlers,
   recordBalance,
   requestMissingPushes,
 } from './features/billing/index.ts'
@@ -24,7 +23,7 @@ import {
 } from './features/scheduled-tasks/index.ts'
 import { forgetSessions } from './features/session/index.ts'
 import { rollOverPeriods } from './features/subscriptions/index.ts'
-import { forgetWebhookEvents, watchOutbox } from './features/webhooks/index.ts'
+import { forgetWebhookEvents, runDeliveries } from './features/webhooks/index.ts'
 import { deleteIdempotencyKeys } from './kernel/http/idempotency.ts'
 import type { Task } from './kernel/queue/queues.ts'
 
@@ -58,11 +57,10 @@ export async function startWorker(ctx: Context): Promise<void> {
     ...inventoryHandlers(ctx),
     ...sagaHandlers(ctx, ctx.sagaKinds),
     ...billingHandlers(ctx),
-    ...pushHandlers(ctx),
   ]
   await ctx.jobs.work(handlers)
   watchSagas(ctx)
-  watchOutbox(ctx)
+  runDeliveries(ctx)
   // Finance may have been configured since the last start.
   await requestMissingPushes(ctx)
 }

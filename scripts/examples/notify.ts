@@ -1,5 +1,5 @@
 // A webhook of the platform, then one of a tenant, is made and tried, its secret rotated, an event delivered, and delivered once more.
-import { deliverDue } from '../../src/features/webhooks/deliver-due.ts'
+import { deliverDue } from '../../src/features/webhooks/delivery-worker.ts'
 import type { Teller } from './recorder.ts'
 
 export async function notify(teller: Teller): Promise<void> {

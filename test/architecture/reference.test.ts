@@ -33,7 +33,7 @@ const { paths, components } = JSON.parse(
 ) as {
   paths: Record<string, Record<string, Operation>>
   components: {
-    schemas: { Problem: AnySchema }
+    schemas: Record<string, AnySchema>
     responses: Record<string, Response>
     examples: Record<string, { value: { status: number; code: string } }>
   }
@@ -79,6 +79,20 @@ test('every body and every answer has an example, which its own schema takes and
   }
 })
 
+test('what an operation answers with and takes has a name, and every name says what it is of', () => {
+  const unnamed = operations.flatMap(({ name, requestBody, responses }) => {
+    const answers = Object.entries(responses).filter(([status]) => status.startsWith('2'))
+    const taken = Object.values(requestBody?.content ?? {}).map(({ schema }) => schema)
+    const given = answers.flatMap(
+      ([, { content }]) => content?.['application/json']?.schema.properties?.data ?? [],
+    )
+    return [...taken, ...given.map((data: AnySchema) => data.items ?? data)]
+      .filter((schema: AnySchema) => schema.type === 'object')
+      .map(() => name)
+  })
+  assert.deepEqual(unnamed, [])
+})
+
 test('every problem of every operation has a code, words and a recorded example', () => {
   for (const operation of operations) {
     for (const { status, code, description, example } of problemsOf(operation)) {
@@ -106,7 +120,7 @@ test('every code that the source throws is declared by an operation, and no othe
 
 test('recorded problems are what the reference says a problem is', () => {
   for (const { value } of Object.values(components.examples))
-    refuseUnlike(components.schemas.Problem, value, value.code)
+    refuseUnlike(components.schemas.Problem!, value, value.code)
 })
 
 function refuseUnlike(schema: AnySchema, value: unknown, name: string): void {
@@ -132,6 +146,7 @@ function problemsOf({ responses }: Operation) {
 
 /** The schema, refusing what it does not mention: an answer is to have no member that nothing describes. */
 function closed(schema: AnySchema): AnySchema {
+  if (schema.$ref) return closed(named(components.schemas, schema.$ref)!)
   const described = [schema.type].flat().includes('object') && Object.keys(schema.properties ?? {}).length > 0
   const inner = Object.entries(schema).map(([key, value]) => [key, closedWithin(value)])
   return { ...(described && { additionalProperties: false }), ...Object.fromEntries(inner) }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { auditSeal } from '../../src/features/audit-log/jobs.ts'
-import { sealEntries } from '../../src/features/audit-log/seal-entries.ts'
+import { auditSeal, chainEntries } from '../../src/features/audit-log/chain-entries.ts'
+import { listLinks } from '../../src/features/audit-log/store.ts'
 import { verifyChain } from '../../src/features/audit-log/verify-chain.ts'
 import { actAs, auditedTable, currentActor } from '../../src/kernel/audit.ts'
 import { newId } from '../../src/kernel/ids.ts'
@@ -272,8 +272,8 @@ test('sealed entries form a chain that is verified whole, batch by batch, and th
   const nothing = { intact: true, entries: 0, head: null, ...none, broken_at: null, reason: null }
   assert.deepEqual(await verify(), nothing)
   for (let i = 0; i < 5; i++) await deployment(bundle)
-  assert.equal(await sealEntries(ctx, { atATime: 2 }), 5)
-  assert.equal(await sealEntries(ctx), 0)
+  assert.equal(await chainEntries(ctx, { atATime: 2 }), 5)
+  assert.equal(await chainEntries(ctx), 0)
   const [newest] = await list(bundle)
   assert.equal(newest?.seq, 5)
   const head = { seq: 5, hash: newest?.hash }
@@ -289,7 +289,7 @@ test('sealed entries form a chain that is verified whole, batch by batch, and th
       operation, subject_type, subject_id, tenant_id, action, before, after from audit_log limit 1`.execute(
     ctx.db,
   )
-  assert.equal(await sealEntries(ctx), 0)
+  assert.equal(await chainEntries(ctx), 0)
   const late = await verify()
   assert.deepEqual([late.intact, late.entries], [true, 7])
 })
@@ -298,7 +298,7 @@ test('whoever changes, drops or cuts out entries behind the database’s back is
   const bundle = await setup(t)
   const { ctx } = bundle
   for (let i = 0; i < 4; i++) await deployment(bundle)
-  await sealEntries(ctx)
+  await chainEntries(ctx)
   /** A replica's session fires no triggers. */
   const behind = (...statements: string[]) =>
     ctx.engine.session(session =>
@@ -335,7 +335,7 @@ test('whoever changes, drops or cuts out entries behind the database’s back is
   assert.equal(await noted('4'), 422)
   const fresh = await setup(t)
   await deployment(fresh)
-  await sealEntries(fresh.ctx)
+  await chainEntries(fresh.ctx)
   const of = async (head: string) => {
     const { intact, broken_at, reason } = (await fresh.call('GET', `${base}/verify?head=${head}`)).body.data
     return [intact, broken_at, reason]
@@ -350,7 +350,7 @@ test('the log and its chain cannot be changed, and are for a platform_admin alon
   const bundle = await setup(t)
   const { call, ctx, tokens } = bundle
   await deployment(bundle)
-  await sealEntries(ctx)
+  await chainEntries(ctx)
   for (const statement of [
     'update audit_log set actor = null',
     'delete from audit_log',
@@ -364,4 +364,44 @@ test('the log and its chain cannot be changed, and are for a platform_admin alon
   for (const path of ['', '/verify', `/${newId()}`])
     assert.equal((await call('GET', base + path, { token })).status, 403, path)
   assert.equal((await call('GET', `${base}/${newId()}`)).status, 404)
+})
+
+test('the text that hashes are made of is frozen, byte for byte, with and without a credential', async t => {
+  const { ctx } = await setup(t)
+  const entry = {
+    id: '01a1e201-2f87-7c21-9735-06028c38cf13',
+    at: '2026-11-15T12:00:00.120Z',
+    actor: 'ada',
+    actor_role: null,
+    actor_tenant_id: 'acme',
+    request_id: 'r-1',
+    operation: 'updateThing',
+    subject_type: 'things',
+    subject_id: 'a/b',
+    tenant_id: null,
+    action: 'updated' as const,
+    before: { n: 1, list: [1, 2] },
+    after: { n: 2.5, text: 'ä "quoted"' },
+  }
+  const origin = { credential_kind: 'token' as const, credential_id: 'c-1', address: '::1' }
+  const second = { ...entry, id: '01a1e201-2f87-7c21-9735-06028c38cf14', before: null, ...origin }
+  for (const row of [entry, second])
+    await ctx.db
+      .insertInto('audit_log')
+      .values(row as never)
+      .execute()
+  await chainEntries(ctx, { thorough: true })
+  const links = await listLinks(ctx.db, 0, 10, 10)
+  const first = (id: string, before: string) =>
+    `{"id" : "01a1e201-2f87-7c21-9735-06028c38cf${id}", "at" : "2026-11-15T12:00:00.120Z", "actor" : "ada", ` +
+    '"actor_role" : null, "actor_tenant_id" : "acme", "request_id" : "r-1", "operation" : "updateThing", ' +
+    '"subject_type" : "things", "subject_id" : "a/b", "tenant_id" : null, "action" : "updated", ' +
+    `"before" : ${before}, "after" : {"n": 2.5, "text": "ä \\"quoted\\""}`
+  assert.deepEqual(
+    links.map(({ text }) => text),
+    [
+      `${first('13', '{"n": 1, "list": [1, 2]}')}}`,
+      `${first('14', 'null')},"credential" : {"kind" : "token", "id" : "c-1"}, "address" : "::1", "client_request_id" : null}`,
+    ],
+  )
 })

@@ -4,10 +4,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { BEGINNING, linkAfter, macText } from '../../src/features/audit-log/chain.ts'
-import { listLinks } from '../../src/features/audit-log/chain-repository.ts'
+import { auditSeal, chainEntries } from '../../src/features/audit-log/chain-entries.ts'
 import { documentIn } from '../../src/features/audit-log/checkpoint.ts'
-import { auditSeal } from '../../src/features/audit-log/jobs.ts'
-import { sealEntries } from '../../src/features/audit-log/seal-entries.ts'
+import { listLinks } from '../../src/features/audit-log/store.ts'
 import { verifyChain } from '../../src/features/audit-log/verify-chain.ts'
 import { auditKeys } from '../../src/kernel/audit-keys.ts'
 import { deployment } from '../support/factories.ts'
@@ -208,7 +207,7 @@ test('a new secret takes over from the old one, and what the old one vouched for
   assert.match(String(early.reason), /which is not in SECRET_KEY/)
   // With both, the first seal makes a checkpoint under the new one, also when there is nothing new to seal.
   const both = withKeys(next, old)
-  assert.equal(await sealEntries(both), 0)
+  assert.equal(await chainEntries(both), 0)
   assert.equal((await verifyChain(both)).checkpoints, 4)
   const after = await verifyChain(withKeys(next))
   assert.deepEqual([after.intact, after.entries, after.reason], [true, 6, null])
@@ -248,7 +247,7 @@ test('entries that were chained before there was a key are taken once, and prove
   )
   await ctx.db.insertInto('audit_checkpoints').values(checkpoints).execute()
   assert.deepEqual(await verdict(bundle), [true, null, null])
-  // A node of the version before, which seals without a key, adds no link behind one that has a key.
+  // A link that is added without a key, behind one that has one, is found out.
   await deployment(bundle)
   await ctx.engine.session(session =>
     session.query(
@@ -256,6 +255,8 @@ test('entries that were chained before there was a key are taken once, and prove
        where id not in (select entry_id from audit_seals) limit 1`,
     ),
   )
+  assert.deepEqual((await verdict(bundle)).slice(0, 2), [false, 7])
+  await behind(bundle, 'delete from audit_seals where seq = 7')
   assert.equal((await verifyChain(ctx)).entries, 7)
   await behind(bundle, lie)
   await rehash(bundle)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import { firstIdAt, timeOf } from '../../src/features/audit-log/audit-entry.ts'
 import {
   BEGINNING,
   doubtIn,
@@ -21,7 +22,6 @@ import {
   signatureProblem,
   unlikeCopy,
 } from '../../src/features/audit-log/checkpoint.ts'
-import { firstIdAt, timeOf } from '../../src/features/audit-log/id-range.ts'
 import { auditKeys } from '../../src/kernel/audit-keys.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

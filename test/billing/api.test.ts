@@ -1,8 +1,8 @@
 // /api/v1/billing as an operator meets it: invoices, their lines, what the lines are for, and saying so by hand.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { rematchLines } from '../../src/features/billing/rematch-lines.ts'
-import { insertBalance } from '../../src/features/billing/repository.ts'
+import { insertBalance } from '../../src/features/billing/invoice-store.ts'
+import { rematchLines } from '../../src/features/billing/match-lines.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import {
   changedHands,

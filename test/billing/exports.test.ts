@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { exportLines } from '../../src/features/billing/export-lines.ts'
+import { exportLines } from '../../src/features/billing/downloads.ts'
 import {
   CHARGE_CATEGORIES,
   chargeCategory,
@@ -10,9 +10,10 @@ import {
   type FocusLine,
   type FocusRow,
   focusRow,
-} from '../../src/features/billing/focus-row.ts'
-import { focusServices } from '../../src/features/billing/focus-services.ts'
-import { type PayloadLine, payloadText } from '../../src/features/billing/payload.ts'
+  focusServices,
+} from '../../src/features/billing/focus.ts'
+import type { PayloadLine } from '../../src/features/billing/line-store.ts'
+import { payloadText } from '../../src/features/billing/push-invoice.ts'
 import { kindNames } from '../../src/integrations/digitalocean/index.ts'
 import { csvLine, prefersCsv } from '../../src/kernel/http/csv.ts'
 import { firstDayAfter, monthOf } from '../../src/kernel/time.ts'

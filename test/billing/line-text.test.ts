@@ -1,10 +1,8 @@
 // What a line of an invoice says, to the last digit: amounts, times, kinds and names at their limits.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { contentOf } from '../../src/features/billing/invoice-line.ts'
-import { kindOf, nameOf } from '../../src/features/billing/line-match.ts'
-import { endOf, readLineTime } from '../../src/features/billing/line-time.ts'
-import { readAmount } from '../../src/features/billing/provider-amount.ts'
+import { endOf, kindOf, nameOf } from '../../src/features/billing/cost-line.ts'
+import { contentOf, readAmount, readLineTime } from '../../src/features/billing/csv-line.ts'
 import { monthOf } from '../../src/kernel/time.ts'
 import { csv, HEADER, linesOf, row } from '../support/csv.ts'
 

@@ -2,12 +2,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { handAssigned } from '../../src/features/billing/hand-assigned.ts'
-import { lineKey } from '../../src/features/billing/line-key.ts'
-import { kindOf, nameOf } from '../../src/features/billing/line-match.ts'
-import { endOf, readLineTime } from '../../src/features/billing/line-time.ts'
-import { minorDigits, readAmount } from '../../src/features/billing/provider-amount.ts'
-import { isDoubtfulTax, isTax } from '../../src/features/billing/tax-split.ts'
+import {
+  endOf,
+  handAssigned,
+  isDoubtfulTax,
+  isTax,
+  kindOf,
+  lineKey,
+  nameOf,
+} from '../../src/features/billing/cost-line.ts'
+import { minorDigits, readAmount, readLineTime } from '../../src/features/billing/csv-line.ts'
 import { fixtureText } from '../support/billing.ts'
 import { BAD_FILES, csv, HEADER, linesOf, row } from '../support/csv.ts'
 

@@ -1,22 +1,42 @@
 // What is shown of bills: sums of a month, what finance knows, and the words of a FOCUS row.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FINANCE_STATUSES, financeStatus, shownInvoice } from '../../src/features/billing/finance-status.ts'
-import { type FocusLine, focusRow } from '../../src/features/billing/focus-row.ts'
-import { serviceOf } from '../../src/features/billing/focus-services.ts'
-import { payloadHead } from '../../src/features/billing/payload.ts'
+import { type FocusLine, focusRow, serviceOf } from '../../src/features/billing/focus.ts'
+import { payloadHead } from '../../src/features/billing/push-invoice.ts'
 import { type SummaryRow, summaryOf } from '../../src/features/billing/summary.ts'
+import { haveIngested } from '../support/billing.ts'
+import { setup } from '../support/setup.ts'
 
-test('finance knows an invoice as it stands, as it was, or not at all', () => {
-  assert.deepEqual(FINANCE_STATUSES, ['not_ingested', 'not_pushed', 'pushed', 'outdated'])
-  const told = (lines_hash: string | null, pushed_lines_hash: string | null) =>
-    financeStatus({ lines_hash, pushed_lines_hash })
-  assert.deepEqual(
-    [told(null, null), told(null, 'a'), told('a', null), told('a', 'a'), told('b', 'a')],
-    ['not_ingested', 'not_ingested', 'not_pushed', 'pushed', 'outdated'],
-  )
-  const invoice = { id: 'i', lines_hash: 'a', pushed_lines_hash: 'a' }
-  assert.deepEqual(shownInvoice(invoice), { ...invoice, finance_status: 'pushed' })
+test('finance knows an invoice as it stands, as it was, or not at all', async t => {
+  const bundle = await setup(t)
+  const { call, ctx } = bundle
+  const hash = (digit: string) => digit.repeat(64)
+  const statusOf = async (lines: string | null, pushed: string | null) => {
+    const id = await haveIngested(bundle)
+    await ctx.db
+      .updateTable('cloud_invoices')
+      .set({
+        ...(lines === null && { ingest_status: 'pending', ingested_at: null }),
+        lines_hash: lines && hash(lines),
+        ...(pushed && { pushed_to_finance_at: '2026-11-02T03:00:00.000Z', finance_invoice_id: 'f-1' }),
+        pushed_lines_hash: pushed && hash(pushed),
+      })
+      .where('id', '=', id)
+      .execute()
+    const { file, ...invoice } = (await call('GET', `/api/v1/billing/invoices/${id}`)).body.data
+    const { data: listed } = (await call('GET', '/api/v1/billing/invoices')).body
+    assert.equal(file, null)
+    assert.deepEqual(
+      listed.find((one: { id: string }) => one.id === id),
+      invoice,
+    )
+    return invoice.finance_status
+  }
+  assert.equal(await statusOf(null, null), 'not_ingested')
+  assert.equal(await statusOf(null, 'a'), 'not_ingested')
+  assert.equal(await statusOf('a', null), 'not_pushed')
+  assert.equal(await statusOf('a', 'a'), 'pushed')
+  assert.equal(await statusOf('b', 'a'), 'outdated')
 })
 
 test('an invoice without its sums cannot be written for finance', () => {

@@ -1,9 +1,8 @@
 // Changes of the catalog: which there are, and how an operator reads them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { catalogDiff, type StandingCatalog } from '../../src/features/catalog/catalog-diff.ts'
+import { catalogDiff, describeChange, type StandingCatalog } from '../../src/features/catalog/catalog-diff.ts'
 import { readCatalogFile, writeCatalogFile } from '../../src/features/catalog/catalog-file.ts'
-import { describeChange } from '../../src/features/catalog/describe-change.ts'
 
 const nothing: StandingCatalog = { plans: [], addons: [], resource_prices: [] }
 const addon = { code: 'x', name: 'X', resource_kind: 'seats', qty: 5, price_cents: 900, currency: 'USD' }

@@ -3,9 +3,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Change, catalogDiff, type StandingCatalog } from '../../src/features/catalog/catalog-diff.ts'
+import {
+  type Change,
+  catalogDiff,
+  describeChange,
+  type StandingCatalog,
+} from '../../src/features/catalog/catalog-diff.ts'
 import { type Catalog, readCatalogFile, writeCatalogFile } from '../../src/features/catalog/catalog-file.ts'
-import { describeChange } from '../../src/features/catalog/describe-change.ts'
 
 const example = readFileSync(join(import.meta.dirname, '../../examples/catalog.yaml'), 'utf8')
 

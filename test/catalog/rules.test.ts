@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { overlap, type Period } from '../../src/features/catalog/price-period.ts'
-import {
-  mayBeRewritten,
-  mayMove,
-  VERSION_MOVES,
-  VERSION_STATES,
-} from '../../src/features/catalog/version-lifecycle.ts'
 import {
   itemErrors,
+  mayBeRewritten,
+  mayMove,
   type PlanItem,
   sameTerms,
   sortedItems,
-} from '../../src/features/catalog/version-terms.ts'
+  VERSION_MOVES,
+  VERSION_STATES,
+} from '../../src/features/catalog/plan.ts'
+import { overlap, type Period } from '../../src/features/catalog/price.ts'
 
 test('of all pairs of version states only draft → active → retired are moves', () => {
   const moves = VERSION_STATES.flatMap(from =>

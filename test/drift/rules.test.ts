@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { alike } from '../../src/features/drift/compare.ts'
-import { LONGEST_FIELD, MOST_FIELDS, specErrors } from '../../src/features/drift/spec-bounds.ts'
+import { alike, LONGEST_FIELD, MOST_FIELDS, specErrors } from '../../src/features/drift/spec.ts'
 
 /** Parsed, so that a key named `__proto__` is a key. */
 const parsed = (text: string) => JSON.parse(text)

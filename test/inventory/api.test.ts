@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import type { CloudResourceRow } from '../../src/features/inventory/tables.ts'
+import type { CloudResourceRow } from '../../src/features/inventory/resource.ts'
 import { writeSeen } from '../../src/features/inventory/write-seen.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { type Bundle, setup } from '../support/setup.ts'

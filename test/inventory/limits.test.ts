@@ -1,8 +1,8 @@
 // The inventory's rules at their edges: what ties a resource to a deployment, and what is stored.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { same } from '../../src/features/inventory/same.ts'
 import { deploymentTag, seenResource } from '../../src/features/inventory/seen-resource.ts'
+import { same } from '../../src/features/inventory/sweep-plan.ts'
 
 test('a resource is tied to a deployment by the tag that is made for it', () => {
   const id = '01a1de2b-5688-766c-8709-0aa08fd3b0a8'

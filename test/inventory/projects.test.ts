@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { addProject, assign, project, removeResource } from '../../sandbox/world/world.ts'
-import type { CloudProjectRow } from '../../src/features/inventory/tables.ts'
+import type { CloudProjectRow } from '../../src/features/inventory/project.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import {

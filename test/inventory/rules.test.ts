@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { mustHold } from '../../src/features/inventory/brake.ts'
-import { same } from '../../src/features/inventory/same.ts'
 import {
   deploymentOfTags,
   type SeenResource,
   seenResource,
 } from '../../src/features/inventory/seen-resource.ts'
-import { type KnownResource, type Owners, planSweep } from '../../src/features/inventory/sweep-plan.ts'
+import { type KnownResource, type Owners, planSweep, same } from '../../src/features/inventory/sweep-plan.ts'
+import { mustHold } from '../../src/features/inventory/sync-run.ts'
 import type { MappedItem } from '../../src/integrations/digitalocean/index.ts'
 
 const LOOK = 100

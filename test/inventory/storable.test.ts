@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seenResource } from '../../src/features/inventory/index.ts'
-import { createRemarks } from '../../src/features/inventory/listing-remarks.ts'
-import { fitAttrs, fitTags, fitText, isStorableId } from '../../src/features/inventory/storable.ts'
+import { fitAttrs, fitTags, fitText, isStorableId } from '../../src/features/inventory/seen-resource.ts'
+import { createRemarks } from '../../src/features/inventory/sync-run.ts'
 import { isRefusedValue, reasonOf } from '../../src/kernel/db/errors.ts'
 
 const item = { provider_id: '1', kind: 'volume', attrs: {}, urn: null } as const

@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { FinanceError } from '../../src/integrations/finance/index.ts'
 import { parseTimestamp } from '../../src/kernel/db/engine.ts'
 import { LostConnection, problemOfDatabaseError } from '../../src/kernel/db/errors.ts'
+import { listPage } from '../../src/kernel/db/list.ts'
 import { migrate, migrationStatus, readMigrations } from '../../src/kernel/db/migrations.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { systemClock } from '../../src/kernel/time.ts'
@@ -130,4 +131,32 @@ test('migration files must be numbered without a gap', t => {
   writeFileSync(join(folder, '0001_one.sql'), '')
   writeFileSync(join(folder, '0003_three.sql'), '')
   assert.throws(() => readMigrations(folder), /0003_three\.sql.*without a gap/)
+})
+
+test('a list goes on after the last row of its page, up or down, with the filters that are asked for', async t => {
+  const { ctx } = await setup(t)
+  const select =
+    'select a, b, c from (values (1, 1, 10), (1, 2, 20), (2, 1, 10), (2, 2, 10), (3, 1, 20)) as rows (a, b, c)'
+  const walk = async (descending: boolean, filters: Record<string, readonly [string, unknown]>) => {
+    const seen: string[] = []
+    for (let after: number[] | null = null; ; ) {
+      const page: { a: number; b: number }[] = await listPage(ctx.db, {
+        name: `a_test_${descending}`,
+        select,
+        filters,
+        orderBy: ['a', 'b'],
+        descending,
+        after,
+        limit: 2,
+      })
+      seen.push(...page.map(({ a, b }) => `${a}${b}`))
+      if (page.length < 2) return seen
+      after = [page[1]!.a, page[1]!.b]
+    }
+  }
+  assert.deepEqual(await walk(false, {}), ['11', '12', '21', '22', '31'])
+  assert.deepEqual(await walk(true, {}), ['31', '22', '21', '12', '11'])
+  assert.deepEqual(await walk(true, { c: ['c = ?', 10], unasked: ['b = ?', undefined] }), ['22', '21', '11'])
+  assert.deepEqual(await walk(false, { c: ['c = ?', 10], b: ['b = ?', 1] }), ['11', '21'])
+  assert.deepEqual(await walk(false, { from: ['a >= ?', 2], none: ['c = ?', null] }), ['21', '22', '31'])
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
-import { billingHandlers, pushHandlers } from '../../src/features/billing/index.ts'
+import { billingHandlers } from '../../src/features/billing/index.ts'
 import { inventoryHandlers } from '../../src/features/inventory/index.ts'
 import { sagaHandlers } from '../../src/features/sagas/index.ts'
 import { taskHandlers, upsertTasks } from '../../src/features/scheduled-tasks/index.ts'
@@ -59,12 +59,7 @@ test('the six queues of the specification exist, others only for a type of job w
 
 test('every job goes to the queue that the specification gives it', async t => {
   const { ctx } = await setup(t)
-  const handlers = [
-    ...inventoryHandlers(ctx),
-    ...sagaHandlers(ctx, ctx.sagaKinds),
-    ...billingHandlers(ctx),
-    ...pushHandlers(ctx),
-  ]
+  const handlers = [...inventoryHandlers(ctx), ...sagaHandlers(ctx, ctx.sagaKinds), ...billingHandlers(ctx)]
   const queues = new Map(handlers.map(({ type }) => [type.name, type.queue]))
   for (const [name, queue] of Object.entries({
     sync_kind: 'cloud_sync_full',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { meterHours } from '../../src/features/metering/meter-hours.ts'
+import { meterHours } from '../../src/features/metering/jobs.ts'
 import { runTask } from '../support/billing.ts'
 import { deployment } from '../support/factories.ts'
 import { gone, meter, tied, usageRows } from '../support/metering.ts'

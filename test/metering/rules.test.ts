@@ -1,15 +1,28 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decimal, rounded } from '../../src/features/metering/decimal.ts'
-import { dueHours, endOfHour, hourOf } from '../../src/features/metering/due-hours.ts'
+import {
+  chargeOf,
+  decimal,
+  hoursOf,
+  isMetered,
+  METERED_UNITS,
+  type Price,
+  priceIn,
+  quantityIn,
+  rounded,
+  secondsOf,
+  slicesOf,
+} from '../../src/features/metering/charge.ts'
 import { repricedBefore } from '../../src/features/metering/finished-months.ts'
-import { chargeOf, hoursOf, quantityIn } from '../../src/features/metering/kind-charge.ts'
 import { byCurrency, marginOf } from '../../src/features/metering/margin.ts'
-import { type Month, monthAsked } from '../../src/features/metering/period.ts'
-import { type Price, priceIn, slicesOf } from '../../src/features/metering/price-slices.ts'
-import { includedOf, kindsOf, termsInForce } from '../../src/features/metering/terms-in-force.ts'
-import { isMetered, METERED_UNITS, secondsOf } from '../../src/features/metering/unit.ts'
-import { type UsageFacts, usageStatement } from '../../src/features/metering/usage-statement.ts'
+import { dueHours, endOfHour, hourOf, type Month, monthAsked } from '../../src/features/metering/period.ts'
+import {
+  includedOf,
+  kindsOf,
+  termsInForce,
+  type UsageFacts,
+  usageStatement,
+} from '../../src/features/metering/usage.ts'
 
 const HOUR = 3_600n
 const february = monthAsked('2026-02', new Date('2026-11-15T12:00:00Z'))!

@@ -2,16 +2,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { desiredSpec } from '../../src/features/provisioning/desired-spec.ts'
 import {
   defaultDropletName,
+  desiredSpec,
   HOSTNAME,
   LONGEST_HOSTNAME,
-} from '../../src/features/provisioning/droplet-name.ts'
-import { limitOf, refusal } from '../../src/features/provisioning/plan-cap.ts'
-import { refusedState } from '../../src/features/provisioning/provisionable.ts'
-import { sagaActor, sagaTag } from '../../src/features/provisioning/tags.ts'
-import { tenantProjectName } from '../../src/features/provisioning/tenant-project-name.ts'
+  planFull,
+  planLimit,
+  refusedState,
+  sagaActor,
+  sagaTag,
+  tenantProjectName,
+} from '../../src/features/provisioning/provisioning.ts'
 
 const item = (included_qty: number, overage: boolean, hard_cap_qty: number | null) => ({
   resource_kind: 'droplet',
@@ -22,16 +24,20 @@ const item = (included_qty: number, overage: boolean, hard_cap_qty: number | nul
 })
 
 test('a plan allows what is paid for and overage, and never more than the hard cap, whatever addons there are', () => {
-  assert.equal(limitOf(undefined), null, 'no subscription')
-  assert.equal(limitOf({ item: null, addon_qty: 3 }), null, 'a plan that does not speak of the kind')
-  assert.equal(limitOf({ item: item(2, false, null), addon_qty: 3 }), 5)
-  assert.equal(limitOf({ item: item(2, false, 9), addon_qty: 0 }), 9, 'a cap holds without overage terms too')
-  assert.equal(limitOf({ item: item(2, true, null), addon_qty: 0 }), null)
-  assert.equal(limitOf({ item: item(2, true, 4), addon_qty: 1 }), 4)
-  assert.equal(limitOf({ item: item(2, true, 4), addon_qty: 3 }), 4, 'addons never raise the cap')
+  assert.equal(planLimit(undefined), null, 'no subscription')
+  assert.equal(planLimit({ item: null, addon_qty: 3 }), null, 'a plan that does not speak of the kind')
+  assert.equal(planLimit({ item: item(2, false, null), addon_qty: 3 }), 5)
+  assert.equal(
+    planLimit({ item: item(2, false, 9), addon_qty: 0 }),
+    9,
+    'a cap holds without overage terms too',
+  )
+  assert.equal(planLimit({ item: item(2, true, null), addon_qty: 0 }), null)
+  assert.equal(planLimit({ item: item(2, true, 4), addon_qty: 1 }), 4)
+  assert.equal(planLimit({ item: item(2, true, 4), addon_qty: 3 }), 4, 'addons never raise the cap')
   fc.assert(
     fc.property(fc.nat(100), fc.nat(100), fc.boolean(), fc.nat(100), (included, more, overage, addons) => {
-      const limit = limitOf({ item: item(included, overage, included + more), addon_qty: addons })
+      const limit = planLimit({ item: item(included, overage, included + more), addon_qty: addons })
       assert.equal(limit, included + more)
     }),
   )
@@ -98,8 +104,8 @@ test('what is desired of a droplet is what was asked for and what that came to, 
 })
 
 test('a full plan says how many it allows and how many there are', () => {
-  assert.equal(refusal('droplet', 2, 1), 'the plan allows 2 of droplet, and 1 is there or being made')
-  assert.equal(refusal('droplet', 2, 2), 'the plan allows 2 of droplet, and 2 are there or being made')
+  assert.equal(planFull('droplet', 2, 1), 'the plan allows 2 of droplet, and 1 is there or being made')
+  assert.equal(planFull('droplet', 2, 2), 'the plan allows 2 of droplet, and 2 are there or being made')
 })
 
 test('what belongs to a saga is known by its tag, and what a saga does by its name', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { billingHistory } from '../../src/features/billing/index.ts'
-import { lockInvoice } from '../../src/features/billing/repository.ts'
+import { lockInvoice } from '../../src/features/billing/invoice-store.ts'
 import { costLines, haveInvoice, ingest, invoiceOf } from '../support/billing.ts'
 import { csv, row } from '../support/csv.ts'
 import { needsPostgres } from '../support/engine.ts'

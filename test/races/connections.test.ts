@@ -5,8 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { completeStep } from '../../src/features/sagas/complete-repository.ts'
-import { statementsOn } from '../../src/features/sagas/drive-repository.ts'
+import { completeStep } from '../../src/features/sagas/drive-store.ts'
 import { withLongStatements } from '../../src/kernel/db/connection.ts'
 import type { Engine } from '../../src/kernel/db/engine.ts'
 import { problemOfDatabaseError } from '../../src/kernel/db/errors.ts'
@@ -84,7 +83,7 @@ for (const analyzed of [false, true])
       const hold = { id: randomUUID(), claim: randomUUID(), write: randomUUID(), jobId: null }
       const step = { index: 0, context: null, output: null, last: false, undoFrom: null }
       // A session keeps the plan of a statement from its sixth run on.
-      for (let time = 0; time < 8; time++) await completeStep(statementsOn(db), hold, step)
+      for (let time = 0; time < 8; time++) await completeStep(db, hold, step)
       await sql`
         insert into saga_runs (id, kind, status, step_modules, inputs, business_key, actor, job_id, claim, heartbeat_at, created_at)
         select case n when 1 then ${hold.id}::uuid else gen_random_uuid() end, 'grown', 'running', '{a,b}', '{}', n, 'test',
@@ -93,7 +92,7 @@ for (const analyzed of [false, true])
         insert into saga_step_results (saga_id, step_idx, name, status, started_at)
         select id, 0, 'a', 'running', now() from saga_runs`.execute(other)
       const read = await transaction(db, async tx => {
-        assert.equal((await completeStep(statementsOn(tx), hold, step))?.status, 'running')
+        assert.equal((await completeStep(tx, hold, step))?.status, 'running')
         const { rows } = await sql<{ n: number }>`
           select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as n from pg_stat_xact_user_tables
           where relname = any(${SAGA_TABLES})`.execute(tx)

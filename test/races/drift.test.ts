@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { acceptDrift } from '../../src/features/drift/accept-drift.ts'
+import { acceptDrift } from '../../src/features/drift/actions.ts'
 import { detectDrift } from '../../src/features/drift/detect-drift.ts'
 import { dropDesiredState, writeDesiredState } from '../../src/features/drift/index.ts'
 import { seenResource } from '../../src/features/inventory/seen-resource.ts'

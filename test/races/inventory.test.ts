@@ -3,13 +3,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { assignProject } from '../../src/features/inventory/assign-project.ts'
-import { confirmHeldDeletions } from '../../src/features/inventory/confirm-held-deletions.ts'
-import { refreshResource } from '../../src/features/inventory/refresh-resource.ts'
+import { assignProject, confirmHeldDeletions, refreshResource } from '../../src/features/inventory/actions.ts'
+import { recordGone } from '../../src/features/inventory/index.ts'
 import { seenResource } from '../../src/features/inventory/seen-resource.ts'
 import { LostRunError, syncKind } from '../../src/features/inventory/sync-kind.ts'
+import { strikeUnseen } from '../../src/features/inventory/write-resources.ts'
 import { writeAllSeen } from '../../src/features/inventory/write-seen.ts'
 import { oneProvider, type Provider } from '../../src/integrations/digitalocean/index.ts'
+import { transaction } from '../../src/kernel/db/transaction.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { needsPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
@@ -302,5 +303,41 @@ test(
     assert.equal(outcomes.filter(outcome => outcome.status === 'fulfilled').length, 1)
     assert.equal(await count(bundle, "cloud_resource_events where kind = 'deleted'"), 120)
     assert.equal(await count(bundle, 'cloud_resources where deleted_at is null'), 0)
+  },
+)
+
+test(
+  'whoever writes a resource at the same moment, its versions follow one another and the last is its row',
+  needsPostgres,
+  async t => {
+    const bundle = await setup(t)
+    const { ctx, clock } = bundle
+    const { db } = ctx
+    const project = await haveProject(bundle, 'p', 'acme', [['droplet', '1']])
+    for (let round = 0; round < 40; round++) {
+      clock.advance(60_000)
+      const sighting = await sightingOf(bundle, 'droplet')
+      const later = await sightingOf(bundle, 'droplet')
+      const seen = seenResource(shown('droplet', { provider_id: '1', name: `web-${round}` }))
+      await Promise.all([
+        writeAllSeen(db, later, [seen]),
+        transaction(db, tx => recordGone(tx, sighting, { providerIds: ['1'] })),
+        transaction(db, tx => strikeUnseen(tx, later, { sweep: later.look + 1, hold: false })),
+        assignProject(
+          ctx,
+          project,
+          { tenant_id: round % 2 ? 'acme' : 'globex', purpose: 'tenant' },
+          'operator',
+        ),
+        transaction(db, tx => recordGone(tx, later, { providerIds: ['1'] })),
+      ])
+    }
+    const events = await count(bundle, 'cloud_resource_events')
+    assert.ok(events >= 40, String(events))
+    assert.equal(await count(bundle, 'resource_versions'), events)
+    assert.equal(await count(bundle, 'resource_versions where valid_to is null'), 1)
+    const same = `cloud_resources r join resource_versions v on v.resource_id = r.id and v.valid_to is null
+    where (r.name, r.tenant_id, r.deleted_at) is not distinct from (v.name, v.tenant_id, v.deleted_at)`
+    assert.equal(await count(bundle, same), 1)
   },
 )

@@ -2,8 +2,8 @@
 // time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCourier } from '../../src/features/webhooks/deliver-due.ts'
-import { deleteWebhook } from '../../src/features/webhooks/repository.ts'
+import { createDeliveryWorker } from '../../src/features/webhooks/delivery-worker.ts'
+import { deleteWebhook } from '../../src/features/webhooks/store.ts'
 import { within } from '../../src/kernel/time.ts'
 import { needsPostgres } from '../support/engine.ts'
 import { deployment, move } from '../support/factories.ts'
@@ -41,9 +41,9 @@ test(
     const shop = await deployment(bundle)
     for (let round = 0; round < 15; round++) await move(bundle, shop.id, 'paused', 'active')
     const work = async () => {
-      const courier = createCourier(ctx)
+      const worker = createDeliveryWorker(ctx)
       for (let idle = 0; idle < 3; ) {
-        const sent = await courier.takeDue()
+        const sent = await worker.takeDue()
         idle = sent.length === 0 ? idle + 1 : 0
         await Promise.all(sent)
       }

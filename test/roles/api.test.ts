@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { OPERATOR_PERMISSIONS, TENANT_PERMISSIONS } from '../../src/features/roles/permissions.ts'
+import { OPERATOR_PERMISSIONS, TENANT_PERMISSIONS } from '../../src/features/roles/role.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
 const base = '/api/v1/admin/roles'

@@ -2,11 +2,7 @@
 // permit, and nothing else.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  OPERATOR_PERMISSIONS,
-  PERMISSIONS,
-  TENANT_PERMISSIONS,
-} from '../../src/features/roles/permissions.ts'
+import { OPERATOR_PERMISSIONS, PERMISSIONS, TENANT_PERMISSIONS } from '../../src/features/roles/role.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { deployment, plan } from '../support/factories.ts'
 import { type Bundle, setup } from '../support/setup.ts'

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { completeStep } from '../../src/features/sagas/complete-repository.ts'
-import { claimRuns, statementsOn, turnBack } from '../../src/features/sagas/drive-repository.ts'
+import { claimRuns, completeStep, turnBack } from '../../src/features/sagas/drive-store.ts'
 import { rescueRuns } from '../../src/features/sagas/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { aroundStatements } from '../support/inspect-database.ts'
@@ -29,13 +28,13 @@ async function takenBy({ ctx }: Bundle, id: string) {
   return {
     complete: (index: number, context: object = {}) =>
       completeStep(
-        statementsOn(ctx.db),
+        ctx.db,
         { ...hold, write: randomUUID() },
         { index, context: JSON.stringify(context), output: null, last: false, undoFrom: index },
       ),
     fail: (index: number, undoFrom: number | null) =>
       turnBack(
-        statementsOn(ctx.db),
+        ctx.db,
         { ...hold, write: randomUUID() },
         { index, error: { step_idx: index, step: names[index]!, reason: 'it broke' }, undoFrom },
       ),

@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { inWords, reasonOf } from '../../src/features/sagas/reason.ts'
-import { registryOf } from '../../src/features/sagas/registry.ts'
 import { rescuePlan, type Stranded } from '../../src/features/sagas/rescue-plan.ts'
-import { hasEnded, RUN_MOVES, RUN_STATUSES, STEP_STATUSES } from '../../src/features/sagas/run-states.ts'
-import { frozen, merged, textOf } from '../../src/features/sagas/stored-json.ts'
+import { hasEnded, RUN_MOVES, RUN_STATUSES, STEP_STATUSES } from '../../src/features/sagas/saga.ts'
+import { registryOf } from '../../src/features/sagas/step.ts'
+import { frozen, inWords, merged, reasonOf, textOf } from '../../src/features/sagas/stored-text.ts'
 import { kindOf, step } from '../support/sagas.ts'
 
 test('of all pairs of run states exactly those of the specification are moves, and three states are ends', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createDriver } from '../../src/features/sagas/driver.ts'
 import type { SagaState } from '../../src/features/sagas/index.ts'
-import { registryOf } from '../../src/features/sagas/registry.ts'
+import { registryOf } from '../../src/features/sagas/step.ts'
 import { eventually } from '../support/eventually.ts'
 import { aroundStatements } from '../support/inspect-database.ts'
 import {

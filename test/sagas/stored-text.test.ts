@@ -1,8 +1,7 @@
 // What sagas write down: reasons without secrets, and JSON that can be stored.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inWords } from '../../src/features/sagas/reason.ts'
-import { frozen, MOST_BYTES, textOf } from '../../src/features/sagas/stored-json.ts'
+import { frozen, inWords, MOST_BYTES, textOf } from '../../src/features/sagas/stored-text.ts'
 
 test('what looks like a secret is cut out of a reason, and what stands around it stays', () => {
   const words: [said: string, kept: string][] = [

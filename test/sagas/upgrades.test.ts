@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { buildApp } from '../../src/app.ts'
-import { billingHandlers, pushHandlers } from '../../src/features/billing/index.ts'
+import { billingHandlers } from '../../src/features/billing/index.ts'
 import { inventoryHandlers } from '../../src/features/inventory/index.ts'
 import { type SagaKind, sagaHandlers } from '../../src/features/sagas/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
@@ -143,12 +143,7 @@ test('what is new since the previous release lies in queues of its own, where th
     ...['balance', 'resource_sync', 'drift_detection', 'finance_push', 'metering', 'billing_history'],
     ...['saga_rescue', 'audit_seal', 'subscription_periods', 'housekeeping'],
   ])
-  const handlers = [
-    ...inventoryHandlers(ctx),
-    ...sagaHandlers(ctx, ctx.sagaKinds),
-    ...billingHandlers(ctx),
-    ...pushHandlers(ctx),
-  ]
+  const handlers = [...inventoryHandlers(ctx), ...sagaHandlers(ctx, ctx.sagaKinds), ...billingHandlers(ctx)]
   for (const { type } of handlers) assert.equal(type.ownQueue ?? false, !known.has(type.name), type.name)
   const { rows } = await sql<{ name: string; own_queue: boolean }>`
     select name, own_queue from scheduled_tasks`.execute(ctx.db)

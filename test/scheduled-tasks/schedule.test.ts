@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { requestDueRuns, taskHandlers, upsertTasks } from '../../src/features/scheduled-tasks/index.ts'
-import { afterLook } from '../../src/features/scheduled-tasks/request-due-runs.ts'
+import { dueTick } from '../../src/features/scheduled-tasks/task.ts'
 import type { Task } from '../../src/kernel/queue/queues.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
@@ -113,13 +113,13 @@ test('a look fires a tick at its time and not before, and says which comes next'
   const tickAfter = (cron: string, time: string) => `${cron} after ${time}`
   const [before, at, after] = ['2026-05-01T00:04:59Z', '2026-05-01T00:05:00Z', '2026-05-01T00:05:01Z']
   const look = (now: string, next_run_at: string | null, last_tick_at: string | null = null) =>
-    afterLook({ cron: 'c', next_run_at, last_tick_at, now }, tickAfter)
+    dueTick({ cron: 'c', next_run_at, last_tick_at, now }, tickAfter)
   assert.deepEqual(look(before, at), { fire: false, next: at })
   assert.deepEqual(look(at, at), { fire: true, next: `c after ${at}` })
   assert.deepEqual(look(after, at), { fire: true, next: `c after ${after}` })
   const ticks = (_cron: string, time: string) => (time < at ? at : '2026-06-01T00:05:00Z')
   const first = (now: string, last: string | null) =>
-    afterLook({ cron: 'c', next_run_at: null, last_tick_at: last, now }, ticks)
+    dueTick({ cron: 'c', next_run_at: null, last_tick_at: last, now }, ticks)
   assert.deepEqual(first(before, null), { fire: false, next: at })
   assert.deepEqual(first(after, before), { fire: true, next: '2026-06-01T00:05:00Z' })
 })

@@ -1,8 +1,8 @@
 // The rules of keeping files: what a backend may be, and what files are called.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { downloadName, fileKey } from '../../src/features/billing/file-key.ts'
-import { type Settings, settingsProblems } from '../../src/features/storage-backends/settings.ts'
+import { downloadName, fileKey } from '../../src/features/billing/invoice-file.ts'
+import { type Settings, settingsProblems } from '../../src/features/storage-backends/storage-backend.ts'
 
 const S3: Settings = {
   kind: 's3',

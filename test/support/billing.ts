@@ -5,15 +5,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { sql } from 'kysely'
+import type { CostLineRow } from '../../src/features/billing/cost-line.ts'
 import { ingestInvoice } from '../../src/features/billing/ingest-invoice.ts'
-import { upsertInvoices } from '../../src/features/billing/repository.ts'
-import type { CostLineRow, InvoiceRow } from '../../src/features/billing/tables.ts'
+import type { InvoiceRow } from '../../src/features/billing/invoice.ts'
+import { upsertInvoices } from '../../src/features/billing/invoice-store.ts'
 import { oneProvider } from '../../src/integrations/digitalocean/index.ts'
 import type { Executor } from '../../src/kernel/db/tables.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { eventually } from './eventually.ts'
 import type { Bundle } from './setup.ts'
 import { jobPart } from './sweep.ts'
+import { versionsFromEvents } from './versions.ts'
 
 export const fixtureText = (name: string): string =>
   readFileSync(join(import.meta.dirname, '../fixtures/digitalocean', name), 'utf8')
@@ -92,7 +94,8 @@ export interface Lived {
 }
 
 /** A resource as sweeps would have left it: first seen in January and still there, unless said otherwise. */
-export async function haveResource({ ctx }: Bundle, lived: Lived): Promise<string> {
+export async function haveResource(bundle: Bundle, lived: Lived): Promise<string> {
+  const { ctx } = bundle
   const { kind = 'droplet', name, first = '2026-01-05T08:15:00Z', last = '2026-11-15T11:15:00Z' } = lived
   const { rows } = await sql<{ id: string }>`
     insert into cloud_resources (id, provider, provider_id, kind, name, tags, attrs, fingerprint, first_seen_at,
@@ -100,19 +103,23 @@ export async function haveResource({ ctx }: Bundle, lived: Lived): Promise<strin
     values (uuid_v7(), 'digitalocean', ${`${kind}-${++made}`}, ${kind}, ${name}, '{}', '{}', '', ${first}, ${last},
       ${lived.deleted ?? null}, ${lived.tenant ?? null}, ${lived.deployment ?? null})
     returning id`.execute(ctx.db)
+  await versionsFromEvents(bundle)
   return rows[0]!.id
 }
 
 type Change = Partial<Record<'tenant_id' | 'deployment_id', [before: string | null, after: string | null]>>
 
 /** That the resource changed hands, as a sweep would have recorded it. */
-export async function changedHands({ ctx }: Bundle, id: string, at: string, change: Change): Promise<void> {
+export async function changedHands(bundle: Bundle, id: string, at: string, change: Change): Promise<void> {
   const changes = Object.fromEntries(
     Object.entries(change).map(([owner, [before, after]]) => [owner, { before, after }]),
   )
   await sql`
     insert into cloud_resource_events (id, resource_id, kind, changes, actor, created_at)
-    values (uuid_v7(), ${id}, 'updated', ${JSON.stringify(changes)}::jsonb, 'test', ${at})`.execute(ctx.db)
+    values (uuid_v7(), ${id}, 'updated', ${JSON.stringify(changes)}::jsonb, 'test', ${at})`.execute(
+    bundle.ctx.db,
+  )
+  await versionsFromEvents(bundle)
 }
 
 export type Line = Partial<CostLineRow> & { amount: string }

@@ -1,7 +1,6 @@
 // CSV in tests: invoice files as the provider writes them, and a reader that is not the service’s own.
-import type { InvoiceLine } from '../../src/features/billing/invoice-line.ts'
-import { readInvoiceFile } from '../../src/features/billing/read-invoice-file.ts'
-import { TextCheck } from '../../src/features/billing/text-check.ts'
+import type { InvoiceLine } from '../../src/features/billing/cost-line.ts'
+import { readInvoiceFile, TextCheck } from '../../src/features/billing/invoice-file.ts'
 
 /** Rows of cells. */
 export function parseCsv(text: string): string[][] {
@@ -82,7 +81,7 @@ export async function linesOf(text: string | Uint8Array, chunk = 65_536) {
     const check = new TextCheck()
     for (let from = 0; from < bytes.length; from += chunk) {
       const part = bytes.subarray(from, from + chunk)
-      check.look(part)
+      check.check(part)
       yield part
     }
     check.end()

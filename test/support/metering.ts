@@ -1,7 +1,7 @@
 // Metering in tests: resources that come, change hands and go at given moments, and the hours that come of it.
 import { sql } from 'kysely'
 import { recordGone } from '../../src/features/inventory/index.ts'
-import { meterHours } from '../../src/features/metering/meter-hours.ts'
+import { meterHours } from '../../src/features/metering/jobs.ts'
 import type { Kind } from '../../src/integrations/digitalocean/index.ts'
 import type { Bundle } from './setup.ts'
 import { haveProject, jobPart, see, sightingOf } from './sweep.ts'

@@ -13,6 +13,7 @@ import {
 import { buildApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
+import type { Deps } from '../../src/deps.ts'
 import type { SagaKind } from '../../src/features/sagas/index.ts'
 import type { Limits } from '../../src/integrations/digitalocean/index.ts'
 import { createFinance, type FinanceLimits } from '../../src/integrations/finance/index.ts'
@@ -74,7 +75,7 @@ export interface SetupOptions {
   /** Also run jobs. */
   worker?: boolean
   /** Workflows of the test's own, instead of the service's. */
-  sagaKinds?: (ctx: Context) => SagaKind[]
+  sagaKinds?: (deps: Deps) => SagaKind[]
   /** False where a test counts what is kept: its requests have no keys but those it gives them. */
   keys?: boolean
   /** The address of a proxy before the test's database, on PostgreSQL. */

@@ -2,33 +2,36 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Deps } from '../../src/deps.ts'
-import { expiryOf, statusAt } from '../../src/features/invitations/invitation-life.ts'
-import { hashToken, newToken } from '../../src/features/invitations/invitation-token.ts'
-import { BUILT_IN, isBuiltIn, withBuiltIn } from '../../src/features/roles/built-in.ts'
-import { refuseBuiltIn, unknownRole } from '../../src/features/roles/given-role.ts'
+import { expiryOf, hashToken, newToken, statusAt } from '../../src/features/invitations/invitation.ts'
 import {
-  inOrder,
-  isRoleName,
+  BUILT_IN,
+  isBuiltIn,
   OPERATOR_PERMISSIONS,
   PERMISSIONS,
   permissionsOf,
+  refuseBuiltIn,
   TENANT_PERMISSIONS,
-  unionOf,
-} from '../../src/features/roles/permissions.ts'
+  unknownRole,
+  withBuiltIn,
+} from '../../src/features/roles/role.ts'
 import { accessOf } from '../../src/features/users/access.ts'
 import type { UserRow } from '../../src/features/users/index.ts'
 import { callerAccess } from '../../src/features/users/index.ts'
-import { isSelf, lessens, oneUser, ownUser, tenantsOf } from '../../src/features/users/user.ts'
+import { isSelf, lessens, oneUser, ownUser } from '../../src/features/users/user.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import {
   type Caller,
   homeTenant,
+  inOrder,
+  isRoleName,
   mayOperate,
   neededFor,
   permissionFor,
   permits,
   refuseSuspended,
   refuseUnpermitted,
+  tenantsOf,
+  unionOf,
 } from '../../src/kernel/http/caller.ts'
 
 const now = new Date('2026-11-15T12:00:00.000Z')

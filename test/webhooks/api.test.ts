@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { deliverDue } from '../../src/features/webhooks/deliver-due.ts'
+import { deliverDue } from '../../src/features/webhooks/delivery-worker.ts'
 import { setup } from '../support/setup.ts'
 import { allowPrivate, hooks, receiver, verified, webhook } from '../support/webhook-receiver.ts'
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { beginPush, recordReceipt } from '../../src/features/billing/push-repository.ts'
+import { beginPush, recordReceipt } from '../../src/features/billing/invoice-store.ts'
 import type { SagaKind } from '../../src/features/sagas/index.ts'
-import { createCourier, deliverDue } from '../../src/features/webhooks/deliver-due.ts'
+import { createDeliveryWorker, deliverDue } from '../../src/features/webhooks/delivery-worker.ts'
 import { countPending, forgetWebhookEvents } from '../../src/features/webhooks/index.ts'
 import { createWebhookSender } from '../../src/integrations/webhooks/index.ts'
 import { encryptionFor } from '../../src/kernel/crypto.ts'
@@ -13,8 +13,8 @@ import { csv, row } from '../support/csv.ts'
 import { accept, desire, drifts, droplet, loseAll, sweepDrift } from '../support/drift.ts'
 import { eventually } from '../support/eventually.ts'
 import { deployment, move } from '../support/factories.ts'
-import { kindOf, run, step } from '../support/sagas.ts'
-import { type Bundle, setup } from '../support/setup.ts'
+import { ended, kindOf, run, start, step } from '../support/sagas.ts'
+import { anotherWorker, type Bundle, setup } from '../support/setup.ts'
 import { haveProject, rowOf, see } from '../support/sweep.ts'
 import {
   allowPrivate,
@@ -161,40 +161,59 @@ test('resources, drift and invoices are told as they are, each kind by its name'
     .body.data
   const { events, desired_state, drift, ...item } = live
   assert.deepEqual(restored, { tenant_id: 'acme', resource: item, event: events.at(-1) })
-  const accepted = find('drift.accepted').data
-  const { ignore_rule_id, ...row_ } = (
-    await call('GET', `/api/v1/drift/${open.id}`, { token: await bundle.tokens.admin() })
-  ).body.data
-  const { deployment_id, ...driftTold } = accepted.drift
-  assert.deepEqual([driftTold, deployment_id, accepted.tenant_id], [row_, null, 'acme'])
-  const pushed = find('invoice.pushed').data.invoice
-  const { finance_status, file, ...invoiceShown } = (
-    await call('GET', `/api/v1/billing/invoices/${invoice.id}`, { token: await bundle.tokens.admin() })
-  ).body.data
-  assert.deepEqual([pushed, finance_status], [invoiceShown, 'pushed'])
+  const apiRow = async (path: string) =>
+    (await call('GET', path, { token: await bundle.tokens.admin() })).body.data
+  assert.deepEqual(find('drift.accepted').data, {
+    tenant_id: 'acme',
+    deployment_id: null,
+    drift: await apiRow(`/api/v1/drift/${open.id}`),
+  })
+  const { file, ...pushed } = await apiRow(`/api/v1/billing/invoices/${invoice.id}`)
+  assert.deepEqual(find('invoice.pushed').data, { tenant_id: null, invoice: pushed })
+  assert.deepEqual([pushed.finance_status, file], ['pushed', null])
   assert.match(find('invoice.ingest_failed').data.invoice.ingest_error, /./)
 })
 
 test('a worker sends what is due by itself: the end of every saga, whichever it is', async t => {
   const failing = step('fails', [], { execute: async () => ({ ok: false, reason: 'no' }) })
-  const kinds = [kindOf('good', [step('a', []), step('b', [])]), kindOf('bad', [step('a', []), failing])]
-  const bundle = await setup(t, { env, worker: true, sagaKinds: () => kinds })
+  let shop = ''
+  const ofTheShop = (kind: SagaKind): SagaKind => ({
+    ...kind,
+    prepare: async (_tx, { key }) => ({ businessKey: String(key), deploymentId: shop, tenantId: 'acme' }),
+  })
+  const kinds = [
+    kindOf('good', [step('a', []), step('b', [])]),
+    kindOf('bad', [step('a', []), failing]),
+    kindOf('old', [step('a', [])]),
+  ].map(ofTheShop)
+  const bundle = await setup(t, { env, sagaKinds: () => kinds })
+  const { ctx } = bundle
+  shop = (await deployment(bundle, 'acme')).id
   const it = await receiver(t)
   const { secret } = await webhook(bundle, { url: it.url, events: ['saga.*'] })
-  const good = await run(bundle, 'good')
-  const bad = await run(bundle, 'bad')
-  await sql`update saga_runs set status = 'running', finished_at = null where id = ${good.id}`.execute(
-    bundle.ctx.db,
-  )
-  await sql`update saga_runs set status = 'failed', finished_at = now() where id = ${good.id}`.execute(
-    bundle.ctx.db,
-  )
+  // Nobody knows its step for a day: such a run is failed.
+  const old = await start(bundle, 'old')
+  await ctx.db
+    .updateTable('saga_runs')
+    .set({ step_modules: ['removed_since'] })
+    .execute()
+  await anotherWorker(t, bundle)
+  await eventually('it is left alone', async () => bundle.logged().includes('knows its steps'))
+  await sql`update saga_runs set unknown_since = unknown_since - interval '25 hours'`.execute(ctx.db)
+  const ends = {
+    'saga.failed': await ended(bundle, old.id),
+    'saga.completed': await run(bundle, 'good'),
+    'saga.rolled_back': await run(bundle, 'bad'),
+  }
   await eventually('all three are told', async () => it.received.length >= 3)
-  assert.deepEqual(typesOf(it.received), ['saga.completed', 'saga.failed', 'saga.rolled_back'])
-  const { data } = it.received.find(({ body }) => body.type === 'saga.rolled_back')!.body
-  const { steps, inputs, context, ...told } = bad
-  assert.deepEqual(data, { tenant_id: null, saga: { ...told, tenant_id: null, deployment_id: null } })
-  for (const received of it.received) assert.ok(verified(received, secret, bundle.clock.now()))
+  assert.deepEqual(typesOf(it.received), Object.keys(ends).sort())
+  for (const received of it.received) {
+    const { type, data } = received.body
+    const { steps, ...saga } = ends[type as keyof typeof ends]
+    assert.equal(type, `saga.${saga.status}`)
+    assert.deepEqual(data, { tenant_id: 'acme', deployment_id: shop, saga })
+    assert.ok(verified(received, secret, bundle.clock.now()))
+  }
 })
 
 test('what is not taken is tried again, later each time, then given up, and can be replayed under its id', async t => {
@@ -318,7 +337,7 @@ test('a claim that was lost is taken over when it runs out, and a stopping proce
   // It dies between the sending and the writing.
   it.answer = 200
   const dying = { ...ctx.webhookSender, send: () => new Promise<never>(() => {}) }
-  assert.equal((await createCourier({ ...ctx, webhookSender: dying }).takeDue()).length, 1)
+  assert.equal((await createDeliveryWorker({ ...ctx, webhookSender: dying }).takeDue()).length, 1)
   assert.equal((await shown(bundle, id, delivery)).next_attempt_at, null)
   clock.advance(59_999)
   assert.equal(await deliverDue(ctx), 0)
@@ -331,7 +350,7 @@ test('a claim that was lost is taken over when it runs out, and a stopping proce
       return { status_code: 500, error: null, response_body: null, duration_ms: 1 }
     },
   }
-  const [outrun] = await createCourier({ ...ctx, webhookSender: slow }).takeDue()
+  const [outrun] = await createDeliveryWorker({ ...ctx, webhookSender: slow }).takeDue()
   clock.advance(60_000)
   assert.equal(await deliverDue(ctx), 1)
   late.resolve()
@@ -357,23 +376,23 @@ test('one slow receiver holds up a few deliveries, not those of others', async t
     await gate.promise
     return { status_code: 200, error: null, response_body: null, duration_ms: 1 }
   }
-  const courier = createCourier({ ...ctx, webhookSender: { ...ctx.webhookSender, send } })
-  const first = await courier.takeDue()
+  const worker = createDeliveryWorker({ ...ctx, webhookSender: { ...ctx.webhookSender, send } })
+  const first = await worker.takeDue()
   assert.deepEqual(urls.sort(), [quick.url, slow.url, slow.url, slow.url, slow.url])
-  assert.deepEqual(await courier.takeDue(), [], 'there is more, but no room')
+  assert.deepEqual(await worker.takeDue(), [], 'there is more, but no room')
   gate.resolve()
   await Promise.all(first)
   for (const left of [3, 0]) {
-    const more = await courier.takeDue()
+    const more = await worker.takeDue()
     await Promise.all(more)
     assert.equal(more.length, left)
   }
   for (let more = 3; more <= 11; more++) await listen(`${more}`)
   await move(bundle, shop.id, 'active', 'paused', 'active', 'paused')
-  const full = await courier.takeDue()
+  const full = await worker.takeDue()
   assert.equal(full.length, 40, 'and of all no more than forty')
   await Promise.all(full)
-  assert.equal((await courier.takeDue()).length, 4)
+  assert.equal((await worker.takeDue()).length, 4)
 })
 
 test('a tenant with many slow receivers gets a few places, and what others wait for goes before its next', async t => {
@@ -398,14 +417,14 @@ test('a tenant with many slow receivers gets a few places, and what others wait 
     await gate.promise
     return { status_code: 200, error: null, response_body: null, duration_ms: 1 }
   }
-  const courier = createCourier({ ...ctx, webhookSender: { ...ctx.webhookSender, send } })
+  const worker = createDeliveryWorker({ ...ctx, webhookSender: { ...ctx.webhookSender, send } })
   const count = () =>
     ['slow', 'quick', 'platform'].map(name => urls.filter(url => url.endsWith(`/${name}`)).length)
-  const first = await courier.takeDue()
+  const first = await worker.takeDue()
   assert.deepEqual([count(), platform.tenant_id], [[6, 2, 4], null])
   await move(bundle, quick.id, 'paused')
   urls = []
-  const second = await courier.takeDue()
+  const second = await worker.takeDue()
   assert.deepEqual(count(), [0, 1, 0], 'the slow ones are still under way')
   gate.resolve()
   await Promise.all([...first, ...second])
@@ -413,7 +432,7 @@ test('a tenant with many slow receivers gets a few places, and what others wait 
   gate.resolve()
   urls = []
   for (let taken = 1; taken > 0; ) {
-    const more = await courier.takeDue()
+    const more = await worker.takeDue()
     await Promise.all(more)
     taken = more.length
   }

@@ -1,20 +1,15 @@
 // The rules of webhooks, without a database: when to try again, which secrets sign, what may be listened to.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { afterAttempt } from '../../src/features/webhooks/after-attempt.ts'
-import { dataFor } from '../../src/features/webhooks/event-for-tenant.ts'
+import { afterAttempt } from '../../src/features/webhooks/delivery-worker.ts'
 import {
+  dataFor,
   EVENT_TYPES,
   PATTERNS,
   TENANT_PATTERNS,
   TEST_EVENT,
-} from '../../src/features/webhooks/event-types.ts'
-import {
-  newSecret,
-  overlapEnd,
-  sealSecret,
-  signingSecrets,
-} from '../../src/features/webhooks/webhook-secret.ts'
+} from '../../src/features/webhooks/events.ts'
+import { newSecret, overlapEnd, signingSecrets } from '../../src/features/webhooks/webhook.ts'
 import { encryptionFor } from '../../src/kernel/crypto.ts'
 
 const answered = (status_code: number | null) => ({ status_code })
@@ -56,24 +51,27 @@ test('a secret is 32 random bytes, and after a rotation the old one signs too un
   const [one, two] = [newSecret(), newSecret()]
   assert.notEqual(one, two)
   assert.match(one, /^whsec_[A-Za-z0-9+/]{43}=$/)
-  const seal = encryptionFor('test', ['key'])
+  const encryption = encryptionFor('test', ['key'])
   const now = new Date('2026-11-15T12:00:00.000Z')
   const until = overlapEnd(now)
   assert.equal(until, '2026-11-16T12:00:00.000Z')
   const first = {
-    secret: sealSecret(seal, 'a', one),
+    secret: encryption.encrypt(one, 'a'),
     previous_secret: null,
     previous_secret_expires_at: null,
   }
-  assert.deepEqual(signingSecrets(seal, 'a', first, now), [one])
+  assert.deepEqual(signingSecrets(encryption, 'a', first, now), [one])
   const rotated = {
-    secret: sealSecret(seal, 'a', two),
+    secret: encryption.encrypt(two, 'a'),
     previous_secret: first.secret,
     previous_secret_expires_at: until,
   }
-  assert.deepEqual(signingSecrets(seal, 'a', rotated, new Date(Date.parse(until) - 1)), [two, one])
-  assert.deepEqual(signingSecrets(seal, 'a', rotated, new Date(until)), [two])
-  assert.throws(() => signingSecrets(seal, 'b', rotated, now), 'a secret moved to another webhook opens')
+  assert.deepEqual(signingSecrets(encryption, 'a', rotated, new Date(Date.parse(until) - 1)), [two, one])
+  assert.deepEqual(signingSecrets(encryption, 'a', rotated, new Date(until)), [two])
+  assert.throws(
+    () => signingSecrets(encryption, 'b', rotated, now),
+    'a secret moved to another webhook opens',
+  )
   assert.ok(!rotated.secret.includes(two))
 })
 
@@ -124,10 +122,11 @@ test('who hears of one tenant is told neither what was before a resource came no
     dataFor('acme', 'resource.restored', resource('restored', { tenant_id: change })),
     resource('restored', { tenant_id: told }),
   )
-  const saga = (error: object | null) => JSON.stringify({ tenant_id: 'acme', saga: { id: '1', error } })
+  const saga = (error: object | null, context = {}) =>
+    JSON.stringify({ tenant_id: 'acme', saga: { id: '1', context, error } })
   const failed = { step_idx: 1, step: 'b' }
   assert.equal(
-    dataFor('acme', 'saga.failed', saga({ ...failed, reason: 'the account is full' })),
+    dataFor('acme', 'saga.failed', saga({ ...failed, reason: 'the account is full' }, { droplet_id: 4711 })),
     saga({ ...failed, reason: 'The operator of the platform can see why.' }),
   )
   const untouched: [string | null, string, string][] = [

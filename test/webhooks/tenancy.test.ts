@@ -1,7 +1,7 @@
 // /api/v1/webhooks: a tenant's own, and nobody else's.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deliverDue } from '../../src/features/webhooks/deliver-due.ts'
+import { deliverDue } from '../../src/features/webhooks/delivery-worker.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { deployment, move } from '../support/factories.ts'
 import { setup } from '../support/setup.ts'

@@ -88,7 +88,7 @@ type KeyValues = Omit<
 async function insertNewKey(executor: Executor, values: KeyValues): Promise<CreatedKey> {
   for (let i = 0; i < TRIES; i++) {
     const { raw, prefix, hash } = newKey()
-    const row: ApiKeyRow = {
+    const row = await insertKey(executor, {
       id: newId(),
       ...values,
       key_prefix: prefix,
@@ -97,8 +97,8 @@ async function insertNewKey(executor: Executor, values: KeyValues): Promise<Crea
       revoked_at: null,
       revoked_by: null,
       revoked_reason: null,
-    }
-    if (await insertKey(executor, row)) return { raw, row }
+    })
+    if (row) return { raw, row }
   }
   throw new Error('no free prefix was found for a new API key')
 }

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import type { Row } from '../../kernel/db/tables.ts'
 import { type Caller, homeTenant, type Scope } from '../../kernel/http/caller.ts'
 import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
+import { extended, noun } from '../../kernel/noun.ts'
 
 /**
  * `tenant_id` and `roles` are what the key acts as. `owner_tenant` is the tenant whose user the key's owner is: null on keys
@@ -13,7 +14,8 @@ import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
  */
 export type ApiKeyRow = Row<'api_keys'>
 
-export const ApiKey = Type.Object({
+/** What of a key's row is shown. */
+export const StoredApiKey = noun('StoredApiKey', {
   id: Id,
   key_prefix: Type.String({ description: 'The eight characters after `cops_`.' }),
   description: Nullable(Type.String()),
@@ -21,10 +23,13 @@ export const ApiKey = Type.Object({
   last_used_at: Nullable(Type.String({ format: 'date-time', description: 'Written once a minute at most.' })),
   expires_at: Nullable(Time),
   revoked_at: Nullable(Time),
+})
+
+export const ApiKey = extended('ApiKey', StoredApiKey, {
   is_active: Type.Boolean({ description: 'Neither revoked nor expired.' }),
 })
 
-export const CreatedApiKey = Type.Object({
+export const CreatedApiKey = noun('CreatedApiKey', {
   api_key: Type.String({ description: 'The key itself. It is shown here and never again.' }),
   key_id: Id,
   key_prefix: Type.String(),

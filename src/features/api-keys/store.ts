@@ -1,29 +1,34 @@
-// SQL of the API keys.
+// All SQL of the API keys.
 import { sql } from 'kysely'
+import type { Static } from 'typebox'
 import { auditedTable, storable } from '../../kernel/audit.ts'
+import { listPage } from '../../kernel/db/list.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { PLATFORM_ADMIN } from '../../kernel/http/caller.ts'
-import type { ApiKeyRow, KeyScope, Owner } from './api-key.ts'
+import type { Key } from '../../kernel/http/pages.ts'
+import { columnsOf } from '../../kernel/noun.ts'
+import { type ApiKeyRow, type KeyScope, type Owner, StoredApiKey } from './api-key.ts'
 
-const SHOWN = [
+export type ShownKey = Static<typeof StoredApiKey>
+
+const PRESENTED = [
   'id',
-  'key_prefix',
-  'description',
-  'created_at',
+  'user_id',
+  'tenant_id',
+  'roles',
+  'owner_tenant',
+  'owner_roles',
+  'key_hash',
   'last_used_at',
   'expires_at',
   'revoked_at',
 ] as const
-export type ShownKey = Pick<ApiKeyRow, (typeof SHOWN)[number]>
-
-export type PresentedKey = Omit<ShownKey, 'description' | 'key_prefix' | 'created_at'> &
-  Pick<ApiKeyRow, 'user_id' | 'tenant_id' | 'roles' | 'owner_tenant' | 'owner_roles' | 'key_hash'>
+export type PresentedKey = Pick<ApiKeyRow, (typeof PRESENTED)[number]>
 
 /** Read at every request that carries a key. */
 export async function findByPrefix(executor: Executor, prefix: string): Promise<PresentedKey | undefined> {
-  const text = `select id, user_id, tenant_id, roles, owner_tenant, owner_roles, key_hash, last_used_at, expires_at, revoked_at
-    from api_keys where key_prefix = $1`
+  const text = `select ${PRESENTED.join(', ')} from api_keys where key_prefix = $1`
   const [row] = await runStatement<PresentedKey>(executor, { name: 'api_keys_find_by_prefix', text }, [
     prefix,
   ])
@@ -32,9 +37,9 @@ export async function findByPrefix(executor: Executor, prefix: string): Promise<
 
 const KEYS = auditedTable('api_keys', { key: ['id'], silent: ['last_used_at'], secret: ['key_hash'] })
 
-/** False when another key has the same prefix. */
-export async function insertKey(executor: Executor, row: ApiKeyRow): Promise<boolean> {
-  return (await KEYS.insert(executor, [row], ['key_prefix'])).length > 0
+/** Undefined when another key has the same prefix. */
+export async function insertKey(executor: Executor, row: ApiKeyRow): Promise<ApiKeyRow | undefined> {
+  return (await KEYS.insert(executor, [row], ['key_prefix']))[0]
 }
 
 /** Every query on behalf of a caller carries this condition. */
@@ -44,30 +49,35 @@ const within = (scope: KeyScope) =>
     : sql<boolean>`user_id = ${scope.userId} and tenant_id = ${scope.tenantId} and ${PLATFORM_ADMIN} <> all (roles)`
 
 /** Newest first. */
-export function listKeys(
+export const listKeys = (
   executor: Executor,
   scope: KeyScope,
   limit: number,
-  before: string | null,
-): Promise<ShownKey[]> {
-  return executor
-    .selectFrom('api_keys')
-    .select(SHOWN)
-    .where(within(scope))
-    .$if(before !== null, query => query.where('id', '<', before))
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
-}
+  after: Key | null,
+): Promise<ShownKey[]> =>
+  listPage(executor, {
+    name: 'api_keys',
+    select: `select ${columnsOf(StoredApiKey).join(', ')} from api_keys`,
+    filters: {
+      user: ['user_id = ?', scope.userId],
+      tenant: [
+        `(tenant_id = ? and '${PLATFORM_ADMIN}' <> all (roles))`,
+        scope.allTenants ? undefined : scope.tenantId,
+      ],
+    },
+    orderBy: ['id'],
+    descending: true,
+    after,
+    limit,
+  })
 
-export function findKey(executor: Executor, scope: KeyScope, id: string): Promise<ShownKey | undefined> {
-  return executor
+export const findKey = (executor: Executor, scope: KeyScope, id: string): Promise<ShownKey | undefined> =>
+  executor
     .selectFrom('api_keys')
-    .select(SHOWN)
+    .select(columnsOf(StoredApiKey))
     .where(within(scope))
     .where('id', '=', id)
     .executeTakeFirst()
-}
 
 export function lockKey(executor: Executor, scope: KeyScope, id: string): Promise<ApiKeyRow | undefined> {
   return executor

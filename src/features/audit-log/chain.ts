@@ -1,6 +1,6 @@
-// The chain of the audit log: each entry's hash is made of the hash before it and of the entry's text, so that nothing
-// can be changed, taken out or put in without every later hash being another; and a MAC vouches for each, so that whoever
-// has the database but not the key cannot make the later ones anew. Pure.
+// The chain of the audit log: each entry's hash is made of the hash before it and of the entry's text, so that a change, a
+// removal or an insertion changes every later hash. Each link has a MAC as well, so that whoever has the database but not the
+// key cannot compute the later links again. Pure.
 import { createHash } from 'node:crypto'
 import type { AuditKeys } from '../../kernel/audit-keys.ts'
 
@@ -55,8 +55,8 @@ export function unlike(noted: Link, standing: Link | undefined): Break | undefin
   return standing?.hash === noted.hash ? undefined : { broken_at: noted.seq, reason }
 }
 
-/** A link with what vouches for it; links of earlier versions have no key. */
-export interface Vouched extends Link {
+/** A link with its MAC; links of earlier versions have no key. */
+export interface KeyedLink extends Link {
   key_id: string | null
   mac: string | null
   checkpoint: number | null
@@ -75,8 +75,8 @@ export interface Trust {
   proven: number
 }
 
-/** The first of these links that nothing vouches for, and why. */
-export function doubtIn(links: readonly Vouched[], { keys, unkeyed, proven }: Trust): Break | undefined {
+/** The first of these links that no key proves, and why. */
+export function doubtIn(links: readonly KeyedLink[], { keys, unkeyed, proven }: Trust): Break | undefined {
   for (const link of links) {
     const { seq, key_id, mac, checkpoint } = link
     const broken = (reason: string): Break => ({ broken_at: seq, reason })

@@ -1,11 +1,39 @@
-// A checkpoint: where the chain stood at a time, signed, and naming the checkpoint before it. One that is kept elsewhere
-// proves every entry and every checkpoint before it. Pure.
+// A checkpoint: where the chain stood at a time, signed, with the digest of the checkpoint before it. One that is kept
+// elsewhere proves every entry and every checkpoint before it. Pure.
 import { createHash } from 'node:crypto'
+import { type Static, Type } from 'typebox'
 import type { AuditKey, AuditKeys } from '../../kernel/audit-keys.ts'
+import type { Row } from '../../kernel/db/tables.ts'
+import { Nullable, Time } from '../../kernel/http/schemas.ts'
+import { fieldsOf, noun } from '../../kernel/noun.ts'
+import { Hash, Seq } from './audit-entry.ts'
 import type { Break, Link } from './chain.ts'
-import type { CheckpointRow } from './tables.ts'
 
-export type Checkpoint = Omit<CheckpointRow, 'published_at'>
+/** As it is shown, published and kept: with all that is needed to check it. */
+export const CheckpointDocument = noun(
+  'Checkpoint',
+  {
+    number: Type.Integer({ description: 'From 1 on, without gaps.' }),
+    seq: Seq,
+    entries: Type.Integer({ description: 'How many entries the chain had.' }),
+    hash: Hash,
+    at: Time,
+    unkeyed: Type.Integer({
+      description: 'How many of the first entries are from before the chain had a key.',
+    }),
+    previous: Type.String({ description: 'SHA-256 of the checkpoint before it; of the first, 64 zeros.' }),
+    key_id: Type.String({ description: 'The first 16 hex digits of the public key’s SHA-256.' }),
+    public_key: Nullable(
+      Type.String({ description: 'Ed25519, in base64; null when its secret is no longer configured.' }),
+    ),
+    signature: Type.String({ description: 'Ed25519, in base64; docs/operations.md says of which text.' }),
+  },
+  { entries: '$.seq', public_key: null },
+)
+
+export type Document = Static<typeof CheckpointDocument>
+
+export type Checkpoint = Omit<Row<'audit_checkpoints'>, 'published_at'>
 
 /** Before the first. */
 const NONE = '0'.repeat(64)
@@ -62,24 +90,15 @@ export function followCheckpoints(
   return { last }
 }
 
-/** As it is shown, sent and kept: with all that is needed to check it. */
-export const documentOf = (checkpoint: Checkpoint, keys: AuditKeys) => ({
-  number: checkpoint.number,
-  seq: checkpoint.seq,
-  entries: checkpoint.seq,
-  hash: checkpoint.hash,
-  at: checkpoint.at,
-  unkeyed: checkpoint.unkeyed,
-  previous: checkpoint.previous,
-  key_id: checkpoint.key_id,
-  public_key: keys.find(checkpoint.key_id)?.publicKey ?? null,
-  signature: checkpoint.signature,
-})
+export const documentOf = (checkpoint: Checkpoint, keys: AuditKeys): Document =>
+  fieldsOf(CheckpointDocument, {
+    ...checkpoint,
+    entries: checkpoint.seq,
+    public_key: keys.find(checkpoint.key_id)?.publicKey ?? null,
+  })
 
 /** How it is called in a storage backend. */
 export const fileOf = (number: number): string => `audit/checkpoints/${String(number).padStart(12, '0')}.json`
-
-export type Document = ReturnType<typeof documentOf>
 
 const COMPARED = ['seq', 'hash', 'at', 'unkeyed', 'previous', 'key_id', 'signature'] as const
 

@@ -1,6 +1,6 @@
-// Puts checkpoints into the active storage backend, where the database's owner cannot change them, each under a name of its
-// own that is never written twice. What is there already and is another one says that the log was bent: then nothing more is
-// published, and the log and every verification tell.
+// Copies checkpoints to the active storage backend, where the database's owner cannot change them, each under a name of its
+// own that is never written twice. A copy that differs shows that the log was changed: then nothing more is published, and
+// the service's log and every verification say so.
 
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -8,13 +8,8 @@ import type { Deps } from '../../deps.ts'
 import { type ObjectStore, StorageError } from '../../integrations/storage/index.ts'
 import { openActive } from '../storage-backends/index.ts'
 import type { Break } from './chain.ts'
-import {
-  findCheckpoint,
-  markPublished,
-  newestCheckpoint,
-  unpublishedCheckpoints,
-} from './chain-repository.ts'
 import { type Checkpoint, type Document, documentIn, documentOf, fileOf, unlikeCopy } from './checkpoint.ts'
+import { findCheckpoint, markPublished, newestCheckpoint, unpublishedCheckpoints } from './store.ts'
 
 const AT_A_TIME = 100
 const TIMEOUT_MS = 20_000
@@ -30,9 +25,12 @@ export async function publishCheckpoints(deps: Deps): Promise<number> {
   let published = 0
   for (const checkpoint of due) {
     try {
-      const bent = await publish(deps, active.store, checkpoint)
-      if (bent) {
-        log.error({ ...bent, backend: active.name }, 'the audit log does not fit its published checkpoints')
+      const mismatch = await publish(deps, active.store, checkpoint)
+      if (mismatch) {
+        log.error(
+          { ...mismatch, backend: active.name },
+          'the audit log does not fit its published checkpoints',
+        )
         break
       }
     } catch (error) {
@@ -53,8 +51,8 @@ async function publish(
 ): Promise<Break | undefined> {
   const { number } = checkpoint
   const before = number === 1 ? undefined : await read(store, number - 1)
-  const bent = before && unlikeCopy(before, await findCheckpoint(db, number - 1))
-  if (bent) return bent
+  const mismatch = before && unlikeCopy(before, await findCheckpoint(db, number - 1))
+  if (mismatch) return mismatch
   const there = await read(store, number)
   if (there) return unlikeCopy(there, checkpoint)
   const content = Buffer.from(`${JSON.stringify(documentOf(checkpoint, auditKeys), null, 2)}\n`)
@@ -116,8 +114,8 @@ async function newestFitting(
   const newest = (await newestCheckpoint(db))?.number ?? 0
   const beyond = await read(store, newest + 1)
   // Another node may have made it since.
-  const bent = beyond && unlikeCopy(beyond, await findCheckpoint(db, newest + 1))
-  if (bent) return { checkpoint: null, broken: bent }
+  const mismatch = beyond && unlikeCopy(beyond, await findCheckpoint(db, newest + 1))
+  if (mismatch) return { checkpoint: null, broken: mismatch }
   for (let number = newest; number > Math.max(0, newest - LOOKED_BACK); number--) {
     const there = await read(store, number)
     if (!there) continue

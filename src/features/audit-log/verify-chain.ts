@@ -2,10 +2,10 @@
 // both with what was published, and says where they do not hold.
 import type { Deps } from '../../deps.ts'
 import { BEGINNING, type Break, doubtIn, follow, type Link, type Trust, unlike } from './chain.ts'
-import { checkpointsAfter, findHead, findLink, firstMisfit, listLinks } from './chain-repository.ts'
+import { chainEntries } from './chain-entries.ts'
 import { type Checkpoint, followCheckpoints, signatureProblem } from './checkpoint.ts'
 import { comparePublished, type Published } from './publish-checkpoints.ts'
-import { sealEntries } from './seal-entries.ts'
+import { checkpointsAfter, findHead, findLink, firstMisfit, listLinks } from './store.ts'
 
 const AT_A_TIME = 1_000
 
@@ -35,19 +35,19 @@ export async function verifyChain(
   { noted, atATime = AT_A_TIME }: Verification = {},
 ): Promise<Verdict> {
   const { db, auditKeys: keys } = deps
-  await sealEntries(deps, { thorough: true })
+  await chainEntries(deps, { thorough: true })
   const end = await findHead(db)
   const checkpoints = await walkCheckpoints(deps, atATime)
-  const { newest, broken: bent } = checkpoints
+  const { newest, broken: mismatch } = checkpoints
   // Where the checkpoints themselves do not hold, only what is wrong for certain is held against the links.
-  const trust: Trust = bent
+  const trust: Trust = mismatch
     ? { keys, unkeyed: end.seq, proven: end.seq }
     : { keys, unkeyed: newest?.unkeyed ?? 0, proven: newest?.seq ?? 0 }
   const links = await walkLinks(deps, end, trust, atATime)
   const elsewhere = await comparePublished(deps)
   const broken =
     links.broken ??
-    bent ??
+    mismatch ??
     (await firstMisfit(db)) ??
     unfinished(end, newest) ??
     elsewhere.broken ??

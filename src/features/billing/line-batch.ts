@@ -2,37 +2,46 @@
 // that is written and then updated.
 import { type RawBuilder, sql } from 'kysely'
 import { resourceThenJoin } from '../inventory/index.ts'
-import type { InvoiceLine } from './invoice-line.ts'
-import type { InvoiceRow } from './tables.ts'
-
-type NewLine = InvoiceLine & { id: string }
-
-/** The columns that differ from line to line, and the type the database reads each as. */
-const TYPES = {
-  line_number: 'int',
-  id: 'uuid',
-  product: 'text',
-  group_description: 'text',
-  description: 'text',
-  kind: 'text',
-  name: 'text',
-  hours: 'numeric',
-  start_at: 'timestamptz',
-  end_at: 'timestamptz',
-  amount: 'numeric',
-  amount_minor: 'bigint',
-  project_name: 'text',
-  category: 'text',
-  is_tax: 'boolean',
-  tax_flagged: 'boolean',
-  extra: 'jsonb',
-} as const satisfies Record<keyof NewLine, string>
-
-type Name = keyof typeof TYPES
-const NAMES = Object.keys(TYPES) as Name[]
+import type { InvoiceLine } from './cost-line.ts'
+import type { InvoiceRow } from './invoice.ts'
 
 /** As it stands in an array; the text of that name is quoted there. */
 const NULL = 'NULL'
+
+const plain = (value: string | null): string => value ?? NULL
+
+function quoted(value: string | null): string {
+  if (value === null) return NULL
+  const escaped = value.includes('"') || value.includes('\\') ? value.replace(/["\\]/g, '\\$&') : value
+  return `"${escaped}"`
+}
+
+/** What differs from line to line: the type the database reads each column as, and its text in an array. */
+const COLUMNS: Record<
+  keyof InvoiceLine | 'id',
+  [type: string, text: (line: InvoiceLine, id: string) => string]
+> = {
+  id: ['uuid', (_, id) => id],
+  line_number: ['int', line => String(line.line_number)],
+  product: ['text', line => quoted(line.product)],
+  group_description: ['text', line => quoted(line.group_description)],
+  description: ['text', line => quoted(line.description)],
+  kind: ['text', line => quoted(line.kind)],
+  name: ['text', line => quoted(line.name)],
+  hours: ['numeric', line => plain(line.hours)],
+  start_at: ['timestamptz', line => plain(line.start_at)],
+  end_at: ['timestamptz', line => plain(line.end_at)],
+  amount: ['numeric', line => line.amount],
+  amount_minor: ['bigint', line => String(line.amount_minor)],
+  project_name: ['text', line => quoted(line.project_name)],
+  category: ['text', line => quoted(line.category)],
+  is_tax: ['boolean', line => String(line.is_tax)],
+  tax_flagged: ['boolean', line => String(line.tax_flagged)],
+  extra: ['jsonb', line => quoted(line.extra && JSON.stringify(line.extra))],
+}
+const NAMES = Object.keys(COLUMNS)
+const TYPES = Object.values(COLUMNS).map(([type]) => type)
+const TEXTS = Object.values(COLUMNS).map(([, text]) => text)
 
 /**
  * A column of the batch, written as an array here, for the driver would look at each value to see what it is. It forgets
@@ -68,60 +77,31 @@ class Column {
 
 /** Lines by column. */
 export class LineBatch {
-  #columns = emptyColumns()
+  #columns = TYPES.map(() => new Column())
 
   get size(): number {
-    return this.#columns.id.length
+    return this.#columns[0]!.length
   }
 
   add(id: string, line: InvoiceLine): void {
-    const to = this.#columns
-    to.id.push(id)
-    to.line_number.push(String(line.line_number))
-    to.product.push(quoted(line.product))
-    to.group_description.push(quoted(line.group_description))
-    to.description.push(quoted(line.description))
-    to.kind.push(quoted(line.kind))
-    to.name.push(quoted(line.name))
-    to.hours.push(plain(line.hours))
-    to.start_at.push(plain(line.start_at))
-    to.end_at.push(plain(line.end_at))
-    to.amount.push(line.amount)
-    to.amount_minor.push(String(line.amount_minor))
-    to.project_name.push(quoted(line.project_name))
-    to.category.push(quoted(line.category))
-    to.is_tax.push(String(line.is_tax))
-    to.tax_flagged.push(String(line.tax_flagged))
-    to.extra.push(quoted(line.extra && JSON.stringify(line.extra)))
+    for (let at = 0; at < TEXTS.length; at++) this.#columns[at]!.push(TEXTS[at]!(line, id))
   }
 
   /** The statement that writes the lines, which the batch then forgets. */
   take({ id, period }: Pick<InvoiceRow, 'id' | 'period'>, currency: string): RawBuilder<unknown> {
     const taken = this.#columns
-    this.#columns = emptyColumns()
-    for (const name of NAMES) taken[name].write()
-    const columns = NAMES.map(name => sql`${taken[name]}::${sql.raw(TYPES[name])}[]`)
+    this.#columns = TYPES.map(() => new Column())
+    for (const column of taken) column.write()
+    const arrays = taken.map((column, at) => sql`${column}::${sql.raw(TYPES[at]!)}[]`)
     return sql`
-    insert into cloud_cost_lines (id, invoice_id, period, line_number, product, group_description, description, kind,
-      name, hours, start_at, end_at, amount, amount_minor, currency, project_name, category, is_tax, tax_flagged, extra,
-      resource_id, deployment_id, tenant_id, matched_by)
-    select l.id, ${id}, ${period}, l.line_number, l.product, l.group_description, l.description, l.kind, l.name, l.hours,
-      l.start_at, l.end_at, l.amount, l.amount_minor, ${currency}, l.project_name, l.category, l.is_tax, l.tax_flagged,
-      l.extra, m.resource_id, m.deployment_id, m.tenant_id, case when m.resource_id is not null then 'auto' end
+    insert into cloud_cost_lines (${sql.raw(NAMES.join(', '))}, invoice_id, period, currency, resource_id, deployment_id,
+      tenant_id, matched_by)
+    select ${sql.raw(NAMES.map(name => `l.${name}`).join(', '))}, ${id}, ${period}, ${currency}, m.resource_id,
+      m.deployment_id, m.tenant_id, case when m.resource_id is not null then 'auto' end
     from (
       select *, coalesce(start_at, ${period}::date) as from_at,
         coalesce(end_at, ${period}::date + interval '1 month') as until_at
-      from unnest(${sql.join(columns)}) as l (${sql.raw(NAMES.join(', '))})
+      from unnest(${sql.join(arrays)}) as l (${sql.raw(NAMES.join(', '))})
     ) l ${resourceThenJoin}`
   }
-}
-
-const emptyColumns = () => Object.fromEntries(NAMES.map(name => [name, new Column()])) as Record<Name, Column>
-
-const plain = (value: string | null): string => value ?? NULL
-
-function quoted(value: string | null): string {
-  if (value === null) return NULL
-  const escaped = value.includes('"') || value.includes('\\') ? value.replace(/["\\]/g, '\\$&') : value
-  return `"${escaped}"`
 }

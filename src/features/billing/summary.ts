@@ -1,17 +1,53 @@
 // A month's costs added up: in all, unmatched, and by kind, tenant, deployment and project, each currency by itself.
-// The database adds; this puts its rows in their places.
+// The database adds (line-store.ts); this says what the sums look like, and puts the rows in their places.
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { Id, Nullable } from '../../kernel/http/schemas.ts'
+import { noun } from '../../kernel/noun.ts'
 
 /** How many of each list are shown: the largest. What is left over is one sum. */
 export const SHOWN_GROUPS = 100
 
-export interface Sums {
-  lines: number
-  /** Exact. */
-  amount: string
-  amount_minor: number
-  net_minor: number
-  tax_minor: number
+const sums = {
+  lines: Type.Integer(),
+  amount: Type.String({ description: 'The exact sum.' }),
+  amount_minor: Type.Integer({ description: 'The lines’ minor units, summed; net and tax together.' }),
+  net_minor: Type.Integer(),
+  tax_minor: Type.Integer(),
 }
+const by = <N extends string, T extends TSchema>(title: string, name: N, type: T) =>
+  Type.Array(noun(title, { [name]: type, ...sums } as Record<N, T> & typeof sums), {
+    maxItems: SHOWN_GROUPS,
+    description: `The ${SHOWN_GROUPS} with the largest amounts, largest first.`,
+  })
+const Others = Nullable(Type.Object({ groups: Type.Integer({ description: 'How many they are.' }), ...sums }))
+
+export const CostSummary = noun('CostSummary', {
+  period: Type.String({ format: 'date', description: 'The first day of the month.' }),
+  currencies: Type.Array(
+    noun('CurrencyCosts', {
+      currency: Type.String(),
+      ...sums,
+      unmatched: Type.Object(sums, {
+        description: 'Of the lines that `/billing/cost-lines?matched=false` lists, taxes among them.',
+      }),
+      by_kind: by('CostsByKind', 'kind', Type.String()),
+      by_tenant: by('CostsByTenant', 'tenant_id', Nullable(Type.String())),
+      by_deployment: by('CostsByDeployment', 'deployment_id', Nullable(Id)),
+      by_project: by('CostsByProject', 'project_name', Nullable(Type.String())),
+      others: Type.Object(
+        { by_kind: Others, by_tenant: Others, by_deployment: Others, by_project: Others },
+        {
+          description:
+            'What each list leaves out, added up; null where it leaves nothing out. `/billing/margins` pages through all.',
+        },
+      ),
+    }),
+    { description: 'Each currency by itself; empty for a month without lines.' },
+  ),
+})
+
+/** `amount` is exact. */
+type Sums = Static<TObject<typeof sums>>
 
 type List = 'kind' | 'tenant' | 'deployment' | 'project'
 

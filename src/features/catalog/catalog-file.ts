@@ -5,35 +5,35 @@ import { type Document, isNode, LineCounter, parseDocument, stringify } from 'ya
 import type { FieldError } from '../../kernel/errors.ts'
 import { Body, Nullable } from '../../kernel/http/schemas.ts'
 import { fieldErrors, validatorCompiler } from '../../kernel/http/validation.ts'
-import { overlap, type PriceTerms, periodErrors, subjectOf } from './price-period.ts'
-import { AddPriceBody, CreateAddonBody, CreatePlanBody, VersionBody } from './schemas.ts'
-import { itemErrors, type VersionTerms } from './version-terms.ts'
+import { CreatePlan, itemErrors, VersionTerms } from './plan.ts'
+import {
+  CreateAddon,
+  CreateResourcePrice,
+  type NewAddon,
+  overlap,
+  type PriceTerms,
+  periodErrors,
+  subjectOf,
+} from './price.ts'
 
 export interface Catalog {
   /** Each with what its active version is to be; null: the file does not say. */
   plans: { code: string; name: string; version: VersionTerms | null }[]
-  addons: {
-    code: string
-    name: string
-    resource_kind: string
-    qty: number
-    price_cents: number
-    currency: string
-  }[]
+  addons: Required<NewAddon>[]
   resource_prices: PriceTerms[]
 }
 
-/** The words of the API, so that a file and a request are judged alike. */
+/** With the bodies of the API, so that a file and a request are judged alike. */
 const CatalogDocument = Body({
   plans: Type.Array(
     Body({
-      ...CreatePlanBody.properties,
-      version: Type.Unsafe<Static<typeof VersionBody> | null>({ ...Nullable(VersionBody), default: null }),
+      ...CreatePlan.properties,
+      version: Type.Unsafe<VersionTerms | null>({ ...Nullable(VersionTerms), default: null }),
     }),
     { default: [] },
   ),
-  addons: Type.Array(CreateAddonBody, { default: [] }),
-  resource_prices: Type.Array(AddPriceBody, { default: [] }),
+  addons: Type.Array(CreateAddon, { default: [] }),
+  resource_prices: Type.Array(CreateResourcePrice, { default: [] }),
 })
 
 const validate = validatorCompiler({

@@ -1,14 +1,15 @@
 // The catalog: what other parts of the service may use.
-export type { PriceGuard } from './add-resource-price.ts'
-export { findAddons } from './addon-repository.ts'
-export { type CatalogDiff, type Change, catalogDiff, type StandingCatalog } from './catalog-diff.ts'
+export type { PriceGuard } from './actions.ts'
+export {
+  type CatalogDiff,
+  type Change,
+  catalogDiff,
+  describeChange,
+  type StandingCatalog,
+} from './catalog-diff.ts'
 export { type Catalog, readCatalogFile, writeCatalogFile } from './catalog-file.ts'
-export { describeChange } from './describe-change.ts'
-export { findActiveVersion, type SignupTerms } from './find-active-version.ts'
-export { listPricesBetween } from './price-repository.ts'
+export { itemsJson, type PlanItem, sameTerms, type VersionTerms } from './plan.ts'
+export type { AddonRow, ResourcePriceRow } from './price.ts'
 export { catalogRoutes } from './routes.ts'
-export { seedExampleCatalog } from './seed-example-catalog.ts'
-export type { AddonRow, PlanItemRow, PlanRow, PlanVersionRow, ResourcePriceRow } from './tables.ts'
-export type { VersionState } from './version-lifecycle.ts'
-export { findVersion, ITEMS_JSON, type PlanVersion } from './version-repository.ts'
-export { type PlanItem, sameTerms, type VersionTerms } from './version-terms.ts'
+export { seedExampleCatalog } from './seed.ts'
+export { findActiveVersion, findAddons, findVersion, listPricesBetween } from './store.ts'

@@ -5,6 +5,7 @@ export { deploymentRoutes } from './routes.ts'
 export {
   type BilledDeployment,
   deploymentExists,
+  findDeployment,
   firstMadeAt,
   listBilled,
   lockDeploymentAlone,

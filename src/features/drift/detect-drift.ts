@@ -1,29 +1,45 @@
-// The sweep: what differs from what is desired opens, what no longer does goes stale, and each is told once. It may run
-// beside a sync: every resource is read as some sync left it, whole.
+// The sweep: what differs from what is desired is opened, what no longer does becomes stale, and each is reported once. It
+// may run beside a sync: every resource is read as some sync left it, whole.
 import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import type { JobRun } from '../../kernel/queue/queues.ts'
+import type { JobRun, Task } from '../../kernel/queue/queues.ts'
 import { recordDriftEvents } from '../inventory/index.ts'
-import { alike } from './compare.ts'
+import { alike } from './spec.ts'
+import { lockDesiredStates } from './store.ts'
 import {
   type Difference,
   differencesOf,
-  lockDesiredStates,
   recordMismatches,
   type Suspect,
   suspectsOf,
   windowFrom,
-} from './sweep-repository.ts'
+} from './sweep-store.ts'
+
+/**
+ * Five minutes after the resources are synced. It needs only the database, so it shares the queue of such tasks and never
+ * waits behind a sync that the provider delays.
+ */
+export const driftDetection = (deps: Deps): Task => ({
+  name: 'drift_detection',
+  description:
+    'Compares what was provisioned with what is desired: opens drift, and closes what matches again.',
+  queue: 'metering',
+  cron: '20 * * * *',
+  async run(run) {
+    run.log.info(await detectDrift(deps, run), 'drift swept')
+  },
+})
 
 const RESOURCES_A_BATCH = 500
 /** Sorts before every id there is. */
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
+/** As it is logged. */
 export interface Swept {
   /** Mismatches that are open now. */
   open: number
-  /** Of those: newly open, or with another live value than before. */
+  /** Of those reported: newly open, or with another live value than before. */
   told: number
   ignored: number
   /** Closed, because they match again. */
@@ -41,36 +57,36 @@ export async function detectDrift(
     const suspects = await transaction(db, tx => suspectsOf(tx, window))
     for (let first = 0; first < suspects.length; first += RESOURCES_A_BATCH) {
       signal.throwIfAborted()
-      await look(db, mark, suspects.slice(first, first + RESOURCES_A_BATCH), swept)
+      await sweepBatch(db, mark, suspects.slice(first, first + RESOURCES_A_BATCH), swept)
     }
     from = window.to
   }
   return swept
 }
 
-async function look(
+async function sweepBatch(
   db: Executor,
   mark: { at: string; actor: string },
   suspects: Suspect[],
   swept: Swept,
 ): Promise<void> {
-  // What is only suspected is mostly cleared without a lock.
-  const suspected = suspects.filter(({ standing }) => !standing).map(idOf)
+  // Most suspects without drift on record turn out to match, which takes no lock.
+  const suspected = suspects.filter(({ on_record }) => !on_record).map(idOf)
   const differing = new Set((await mismatchesOf(db, suspected)).map(idOf))
   const concerned = suspects
-    .filter(({ standing, resource_id }) => standing || differing.has(resource_id))
+    .filter(({ on_record, resource_id }) => on_record || differing.has(resource_id))
     .map(idOf)
   if (concerned.length === 0) return
   const recorded = await transaction(db, async tx => {
     await lockDesiredStates(tx, concerned)
-    // Again, now that no accept can come between.
+    // Again, now that no accept can change them.
     const found = await mismatchesOf(tx, concerned)
     const outcome = await recordMismatches(tx, mark, concerned, found)
-    await recordDriftEvents(tx, mark, outcome.told)
+    await recordDriftEvents(tx, mark, outcome.reported)
     return outcome
   })
   swept.open += recorded.open
-  swept.told += recorded.told.length
+  swept.told += recorded.reported.length
   swept.ignored += recorded.ignored
   swept.stale += recorded.stale
 }

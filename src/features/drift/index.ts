@@ -1,5 +1,5 @@
 // Drift: what other parts of the service may use.
-export { driftDetection } from './drift-detection.ts'
-export { countOpen as countOpenDrift, resourceMembers } from './repository.ts'
+export { type DesiredState, dropDesiredState, writeDesiredState } from './actions.ts'
+export { driftDetection } from './detect-drift.ts'
 export { driftRoutes } from './routes.ts'
-export { type DesiredState, dropDesiredState, writeDesiredState } from './write-desired-state.ts'
+export { countOpen as countOpenDrift, resourceMembers, resourcesDesiredBy } from './store.ts'

@@ -1,11 +1,11 @@
 // The inventory's jobs: the sweep of a kind, the projects, the refresh of one resource; and the task that starts it all.
-
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { type Kind, kindNames } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
+import type { Task } from '../../kernel/queue/queues.ts'
 import { handle, type JobHandler, type JobRun, type JobType } from '../../kernel/queue/queues.ts'
-import { refreshResource } from './refresh-resource.ts'
+import { refreshResource } from './actions.ts'
 import { LostRunError, retryAfter, syncKind } from './sync-kind.ts'
 import { syncProjects } from './sync-projects.ts'
 
@@ -103,3 +103,22 @@ export async function sendRefresh(
     { key: `${kind}:${providerId}:${look}`, delayMs: REFRESH_EVERY_MS },
   )
 }
+
+/** Both have to be able to ask: a sweep without the projects would leave resources without tenants. */
+const QUEUES = ['cloud_sync_full', 'cloud_sync_slow'] as const
+
+export const resourceSync = (deps: Deps): Task => ({
+  name: 'resource_sync',
+  description: 'Mirrors the provider’s projects and resources: one job for each kind, one for the projects.',
+  queue: 'cloud_sync_full',
+  cron: '15 * * * *',
+  // The run's id is the sweep's: a task that is tried again continues the same sweep.
+  async run({ id }) {
+    // Said once, by the task, rather than by each of its jobs.
+    for (const queue of QUEUES) {
+      const { absent } = deps.providers.for(queue)
+      if (absent) throw new Error(absent)
+    }
+    await sendSweep(deps, id)
+  },
+})

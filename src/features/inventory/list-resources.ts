@@ -5,7 +5,7 @@ import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
-import { RESOURCE_JSON, type ResourceJson } from './repository.ts'
+import { RESOURCE_JSON, type ResourceJson } from './store.ts'
 
 export interface InventoryFilter {
   kind?: string
@@ -118,7 +118,7 @@ function walk(executor: Executor, question: Question, most: number | null): Prom
   const rows =
     most === null
       ? `${along} ${where.map(one => `and ${one}`).join(' ')}`
-      : `from (select * ${along} order by ${order} limit $${values.push(most)}) walked
+      : `from (select * ${along} order by ${order} limit $${values.push(most)}) r
         ${where.length > 0 ? `where ${where.join(' and ')}` : ''}`
   const used = [...asked.map(([name]) => name), ...(includeDeleted ? ['all'] : [])]
   const name = `inventory${most === null ? '_far' : ''}:${used.map(shortName).join('')}`
@@ -127,10 +127,10 @@ function walk(executor: Executor, question: Question, most: number | null): Prom
 }
 
 function alongIndex({ leading }: Question, values: unknown[]): string {
-  if (!leading) return 'from cloud_resources where id > $2::uuid'
+  if (!leading) return 'from cloud_resources r where id > $2::uuid'
   const [column, value] = leading
   const type = UUIDS.has(column) ? 'uuid' : 'text'
-  return `from cloud_resources where ${column} = any(array[$${values.push(value)}]::${type}[]) and id > $2::uuid`
+  return `from cloud_resources r where ${column} = any(array[$${values.push(value)}]::${type}[]) and id > $2::uuid`
 }
 
 /** Whether the short walk came to the end of its index: then it has seen all there is. */
@@ -158,7 +158,7 @@ function pick(executor: Executor, question: Question): Promise<ResourceJson[] | 
     with found as materialized (select id from cloud_resources where ${where.join(' and ')} limit $3),
       page as (select id from found where id > $2::uuid and (select count(*) from found) < $3 order by id limit $1)
     select (select count(*)::int from found) as found, p.id, r.json from (select 1) one left join page p on true
-    left join lateral (select ${RESOURCE_JSON} as json from cloud_resources where id = p.id) r on true order by p.id`
+    left join lateral (select ${RESOURCE_JSON} as json from cloud_resources r where r.id = p.id) r on true order by p.id`
   return transaction(executor, async tx => {
     // It must be the index: the planner takes values that are common each by itself for common together.
     await runStatement(tx, { name: '', text: 'set local enable_seqscan = off' }, [])

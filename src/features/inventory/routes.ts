@@ -1,33 +1,60 @@
-// /api/v1/inventory
-
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+// /api/v1/inventory, /api/v1/projects and /api/v1/inventory/sync-runs
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
+import { kindNames } from '../../integrations/digitalocean/index.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
-import { jsonPage, jsonText } from '../../kernel/http/json.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
-import { Many, One, Query } from '../../kernel/http/schemas.ts'
+import { jsonPage } from '../../kernel/http/json.ts'
+import { cursorOf, PageQuery } from '../../kernel/http/pages.ts'
+import { JsonText, routes } from '../../kernel/http/route.ts'
+import { Body, ExternalId, Id, Many, NoBody, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
+import { assignProject, confirmHeldDeletions } from './actions.ts'
 import { listResources } from './list-resources.ts'
-import { freshness, listEvents, type ResourceMembers, showResource } from './repository.ts'
-import { AsOf, IdParams, InventoryQuery, Resource, ResourceDetail, ResourceEvent } from './schemas.ts'
+import { Project, PURPOSES } from './project.ts'
+import { findProject, listProjects } from './project-store.ts'
+import { KindName, Resource, ResourceDetail, ResourceEvent } from './resource.ts'
+import { freshness, listEvents, type ResourceMembers, showResource } from './store.ts'
+import { RUN_STATUSES, SyncRun } from './sync-run.ts'
+import { findSyncRun, listSyncRuns } from './sync-run-store.ts'
 
-const config = { guard: 'caller' } as const
-const tags = ['Inventory']
-const base = '/api/v1/inventory'
+const Text = (maxLength: number, description?: string) =>
+  Type.String({ minLength: 1, maxLength, description })
 
-export function inventoryRoutes(deps: Deps, members: ResourceMembers): FastifyPluginAsyncTypebox {
-  const { db } = deps
-  const resources = cursorOf('inventory', ['uuid'])
-  const events = cursorOf('resource_events', ['uuid'])
+const params = Type.Object({ id: Id })
+const byId = (row: { id: string }): [string] => [row.id]
 
-  return async app => {
-    app.get(
+const AsOf = Type.Record(Type.String(), Time, {
+  description: 'Kind → start of its last complete sweep. A kind that is missing was never swept whole.',
+})
+
+const InventoryQuery = Query({
+  ...PageQuery,
+  kind: Type.Optional(KindName),
+  region: Type.Optional(Text(64)),
+  status: Type.Optional(Text(64)),
+  project_id: Type.Optional(Id),
+  deployment_id: Type.Optional(Id),
+  name: Type.Optional(Text(255, 'Exact.')),
+  tag: Type.Optional(Text(255)),
+  tenant_id: Type.Optional(
+    Type.String({ ...ExternalId, description: 'For operators; others see their own.' }),
+  ),
+  include_deleted: Type.Boolean({ default: false }),
+})
+
+export const inventoryRoutes = (deps: Deps, members: ResourceMembers) =>
+  routes(deps, { tag: 'Inventory', guard: 'caller' }, route => {
+    const base = '/api/v1/inventory'
+    const resources = cursorOf('inventory', ['uuid'])
+
+    // Not `route.list`: the page says how fresh it is.
+    route.app.withTypeProvider<TypeBoxTypeProvider>().get(
       base,
       {
-        config,
+        config: { guard: 'caller' },
         schema: {
-          tags,
+          tags: ['Inventory'],
           operationId: 'listResources',
           summary: 'List the resources',
           description:
@@ -42,68 +69,161 @@ export function inventoryRoutes(deps: Deps, members: ResourceMembers): FastifyPl
         refuseForeignTenant(caller, filter.tenant_id)
         const after = resources.read(cursor)?.[0] as string | undefined
         const [rows, asOf] = await Promise.all([
-          listResources(db, scopeOf(caller), filter, limit + 1, after ?? null),
-          freshness(db, filter.kind),
+          listResources(deps.db, scopeOf(caller), filter, limit + 1, after ?? null),
+          freshness(deps.db, filter.kind),
         ])
-        return jsonPage(
-          request,
-          reply,
-          resources.page(rows, limit, row => [row.id]),
-          `,"as_of":${asOf}`,
-        )
+        return jsonPage(request, reply, resources.page(rows, limit, byId), `,"as_of":${asOf}`)
       },
     )
 
-    app.get(
+    route.get(
       `${base}/:id`,
       {
-        config,
-        schema: {
-          tags,
-          operationId: 'getResource',
-          summary: 'Show a resource',
-          description:
-            'With its latest events, desired state and open drift. A tenant that has the resource from another sees ' +
-            'none of these from before; the one that had it gets 404, and still its own part of the events.',
-          params: IdParams,
-          response: { 200: One(ResourceDetail) },
-        },
+        id: 'getResource',
+        summary: 'Show a resource',
+        description:
+          'With its latest events, desired state and open drift. A tenant that has the resource from another sees ' +
+          'none of these from before; the one that had it gets 404, and still its own part of the events.',
+        params,
+        data: ResourceDetail,
       },
-      async (request, reply) => {
-        const json = await showResource(db, scopeOf(callerOf(request)), members, request.params.id)
-        if (!json) throw notFound()
-        return jsonText(reply, `{"data":${json}}`)
+      async ({ scope, params }) => {
+        const json = await showResource(deps.db, scope, members, params.id)
+        if (json === undefined) throw notFound()
+        return new JsonText(json)
       },
     )
 
-    app.get(
+    route.list(
       `${base}/:id/events`,
       {
-        config,
-        schema: {
-          tags,
-          operationId: 'listResourceEvents',
-          summary: 'List a resource’s events',
-          description:
-            'Newest first. A tenant sees those of the time in which the resource was its own, also when it is no longer; ' +
-            'the event by which it came shows every `before` as null, and nothing that is null since.',
-          params: IdParams,
-          querystring: Query(PageQuery),
-          response: { 200: Many(ResourceEvent) },
-        },
+        id: 'listResourceEvents',
+        summary: 'List a resource’s events',
+        description:
+          'Newest first. A tenant sees those of the time in which the resource was its own, also when it is no longer; ' +
+          'the event by which it came shows every `before` as null, and nothing that is null since.',
+        params,
+        items: ResourceEvent,
+        cursor: cursorOf('resource_events', ['uuid']),
+        key: byId,
       },
-      async (request, reply) => {
-        const { limit, cursor } = request.query
-        const before = events.read(cursor)?.[0] as string | undefined
-        const scope = scopeOf(callerOf(request))
-        const rows = await listEvents(db, scope, request.params.id, limit + 1, before ?? null)
+      async ({ scope, params, limit, after }) => {
+        const rows = await listEvents(deps.db, scope, params.id, limit, after && String(after[0]))
         if (!rows) throw notFound()
-        return withNextLink(
-          request,
-          reply,
-          events.page(rows, limit, row => [row.id]),
-        )
+        return rows
       },
     )
-  }
+  })
+
+const PROJECT_FILTERS = {
+  purpose: Type.Optional(Type.Enum([...PURPOSES])),
+  tenant_id: Type.Optional(ExternalId),
+  include_deleted: Type.Boolean({ default: false }),
 }
+
+const AssignProject = Body({
+  tenant_id: Type.Optional(Nullable(ExternalId)),
+  purpose: Type.Optional(Type.Enum([...PURPOSES])),
+})
+
+export const projectRoutes = (deps: Deps) =>
+  routes(deps, { tag: 'Inventory', guard: 'caller' }, route => {
+    const base = '/api/v1/projects'
+
+    route.list(
+      base,
+      {
+        id: 'listProjects',
+        summary: 'List the projects',
+        description: 'A tenant sees its own.',
+        filters: PROJECT_FILTERS,
+        items: Project,
+        cursor: cursorOf('projects', ['uuid']),
+        key: byId,
+      },
+      ({ caller, scope, filter, limit, after }) => {
+        refuseForeignTenant(caller, filter.tenant_id)
+        return listProjects(deps.db, scope, filter, limit, after && String(after[0]))
+      },
+    )
+
+    route.get(
+      `${base}/:id`,
+      { id: 'getProject', summary: 'Show a project', params, data: Project },
+      async ({ scope, params }) => {
+        const project = await findProject(deps.db, scope, params.id)
+        if (!project) throw notFound()
+        return project
+      },
+    )
+
+    route.patch(
+      `${base}/:id`,
+      {
+        id: 'assignProject',
+        guard: 'operator',
+        summary: 'Assign a project to a tenant',
+        description: 'Its resources take the tenant at once, with an event each.',
+        params,
+        body: AssignProject,
+        data: Project,
+      },
+      ({ deps, caller, params, body }) => assignProject(deps, params.id, body, caller.sub),
+    )
+  })
+
+const RUN_FILTERS = {
+  kind: Type.Optional(Type.Enum([...kindNames, 'project'])),
+  status: Type.Optional(Type.Enum([...RUN_STATUSES])),
+  sweep_id: Type.Optional(Id),
+}
+
+export const syncRunRoutes = (deps: Deps) =>
+  routes(deps, { tag: 'Inventory', guard: 'operator' }, route => {
+    const base = '/api/v1/inventory/sync-runs'
+
+    route.list(
+      base,
+      {
+        id: 'listSyncRuns',
+        summary: 'List the sweeps',
+        description: 'One record for each kind of each sweep, newest first.',
+        filters: RUN_FILTERS,
+        items: SyncRun,
+        cursor: cursorOf('sync_runs', ['uuid']),
+        key: byId,
+      },
+      ({ filter, limit, after }) => listSyncRuns(deps.db, filter, limit, after && String(after[0])),
+    )
+
+    route.get(
+      `${base}/:id`,
+      { id: 'getSyncRun', summary: 'Show a sweep of a kind', params, data: SyncRun },
+      async ({ params }) => {
+        const run = await findSyncRun(deps.db, params.id)
+        if (!run) throw notFound()
+        return run
+      },
+    )
+
+    route.post(
+      `${base}/:id/confirm`,
+      {
+        id: 'confirmHeldDeletions',
+        summary: 'Confirm held deletions',
+        description:
+          'Deletes what the brake held and no one has seen since. 409 `nothing_held`, `already_confirmed` or `superseded`.',
+        problems: {
+          409: {
+            nothing_held: 'The run holds no deletions.',
+            already_confirmed: 'They were confirmed before.',
+            superseded: 'A newer sweep of this kind has run.',
+          },
+        },
+        params,
+        body: NoBody,
+        data: SyncRun,
+      },
+      ({ deps, caller, params }) => confirmHeldDeletions(deps, params.id, caller.sub),
+    )
+  })

@@ -1,8 +1,8 @@
 // What is known of some resources and what was seen of them, turned into what is to be written. Pure: the seed's
 // lifecycle table, but for strikes, which need a whole listing (write-resources.ts), and whose each resource is.
-import { same } from './same.ts'
+
+import type { Changes, CloudResourceRow } from './resource.ts'
 import { deploymentOfTags, type SeenResource } from './seen-resource.ts'
-import type { Changes, CloudResourceRow } from './tables.ts'
 
 export type KnownResource = Pick<
   CloudResourceRow,
@@ -137,4 +137,19 @@ function changesBetween(row: KnownResource, next: Insert): Changes | null {
     if (!same(before, after)) changes.push([`attrs.${key}`, { before, after }])
   }
   return changes.length > 0 ? Object.fromEntries(changes) : null
+}
+
+/** Are two JSON values the same? Keys of objects have no order; arrays do (the provider client has sorted those whose order means nothing). */
+export function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return (
+      Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => same(item, b[i]))
+    )
+  }
+  const keys = Object.keys(a)
+  if (keys.length !== Object.keys(b).length) return false
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
+  return keys.every(key => Object.hasOwn(right, key) && same(left[key], right[key]))
 }

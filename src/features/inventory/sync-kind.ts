@@ -1,5 +1,6 @@
 // One sweep of one kind: the listing is read page by page and written in batches; only when it was whole are the
 // resources it did not show struck, in the transaction that finishes the run, so that a sweep strikes once or never.
+
 import type { Deps } from '../../deps.ts'
 import {
   isTransitional,
@@ -15,15 +16,15 @@ import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { JobRun } from '../../kernel/queue/queues.ts'
 import type { Clock } from '../../kernel/time.ts'
-import { mustHold } from './brake.ts'
-import { ensureInternalProject } from './ensure-internal-project.ts'
-import { createRemarks } from './listing-remarks.ts'
-import { beginLook, type Look } from './look.ts'
-import { type SeenResource, seenResource } from './seen-resource.ts'
-import { isStorableId, UnstorableError } from './storable.ts'
+import { ensureInternalProject } from './actions.ts'
+import { isStorableId, type SeenResource, seenResource, UnstorableError } from './seen-resource.ts'
+import type { RunStatus } from './sync-run.ts'
+import { createRemarks, mustHold } from './sync-run.ts'
 import {
-  countDoomed,
+  beginLook,
+  countDeletions,
   finishRun,
+  type Look,
   lockRun,
   markFresh,
   noProgress,
@@ -31,8 +32,7 @@ import {
   type RunHandle,
   recordProgress,
   startRun,
-} from './sync-run-repository.ts'
-import type { RunStatus } from './tables.ts'
+} from './sync-run-store.ts'
 import { strikeUnseen, touchSetAside } from './write-resources.ts'
 import { writeStorable } from './write-seen.ts'
 
@@ -149,13 +149,13 @@ async function sweep(
     if (!(await lockRun(tx, run))) throw new LostRunError(kind)
     const end = { struck: 0, deleted: 0, held: 0 }
     if (status === 'complete') {
-      const { living, doomed } = await countDoomed(tx, kind, run.look)
-      const hold = mustHold(doomed, living)
+      const { living, deletions } = await countDeletions(tx, kind, run.look)
+      const hold = mustHold(deletions, living)
       Object.assign(
         end,
         await strikeUnseen(tx, { kind, ...(await beginLook(tx, clock)), actor }, { sweep: run.look, hold }),
       )
-      if (hold) end.held = doomed
+      if (hold) end.held = deletions
       await markFresh(tx, run)
     }
     const error = end.held > 0 ? heldBack(end.held) : reason

@@ -1,23 +1,23 @@
 // Mirrors the projects and what each holds, then re-homes the resources whose project or tenant that changes.
+
 import type { Deps } from '../../deps.ts'
 import { resourceOfUrn } from '../../integrations/digitalocean/index.ts'
 import { reasonOf } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { JobRun } from '../../kernel/queue/queues.ts'
-import { seenProject } from './ensure-internal-project.ts'
-import { createRemarks } from './listing-remarks.ts'
+import { type SeenProject, seenProject } from './project.ts'
 import {
-  holdLists,
+  lockLists,
   type Member,
   replaceMembers,
-  type SeenProject,
   strikeUnseenProjects,
   upsertProjects,
-} from './project-repository.ts'
-import { isStorableId } from './storable.ts'
+} from './project-store.ts'
+import { isStorableId } from './seen-resource.ts'
 import { LostRunError } from './sync-kind.ts'
-import { finishRun, lockRun, markFresh, noProgress, startRun } from './sync-run-repository.ts'
+import { createRemarks } from './sync-run.ts'
+import { finishRun, lockRun, markFresh, noProgress, startRun } from './sync-run-store.ts'
 import { rehome } from './write-resources.ts'
 
 /** The name under which the ledger keeps the sweep of projects, beside those of the kinds. */
@@ -62,7 +62,7 @@ export async function syncProjects(
       if (!(await lockRun(tx, run))) throw new LostRunError(PROJECTS)
       await upsertProjects(tx, projects, { at, look: run.look }, platformTenantId)
       const strikes = listing.complete ? await strikeUnseenProjects(tx, run.look, at) : nothing
-      await holdLists(tx)
+      await lockLists(tx, 'exclusive')
       for (const { project, members, whole } of lists)
         await replaceMembers(tx, project.provider_id, members, {
           whole,

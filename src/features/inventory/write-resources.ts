@@ -1,19 +1,75 @@
-// The chokepoint: every write of a resource row happens in this file, and each leaves the events it must, in the same
-// statement, each with the tenant whose the resource is from then on. Set-based throughout: one statement for a batch,
-// never one a row. What is to be written is decided in write-seen.ts.
-import { sql } from 'kysely'
+// The chokepoint: every write of a resource row happens in this file, and each leaves the events and the versions it must,
+// in the same statement, each with the tenant whose the resource is from then on. Set-based throughout: one statement for
+// a batch, never one a row. What is to be written is decided in write-seen.ts.
+import { type RawBuilder, sql } from 'kysely'
 import type { Kind } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import type { Look } from './look.ts'
-import { publishResourceEvents } from './publish-resource-events.ts'
+import { jsonOf } from '../../kernel/noun.ts'
+import { publishEvents } from '../webhooks/index.ts'
+import { PROVIDER, Resource, ResourceEvent } from './resource.ts'
 import { type SeenResource, TIE } from './seen-resource.ts'
 import type { Insert, Update } from './sweep-plan.ts'
-import { PROVIDER } from './tables.ts'
+import type { Look } from './sync-run-store.ts'
 
 export interface Sighting extends Look {
   kind: Kind
   /** Who looked: a sweep, a refresh, a saga. */
   actor: string
+}
+
+/** The fields of a resource that have a history. */
+const FIELDS = sql.raw(
+  'kind, name, region, status, tenant_id, project_id, deployment_id, tags, attrs, deleted_at',
+)
+
+interface Written {
+  id: string
+  provider_id: string
+  event_id: string
+}
+
+/**
+ * Runs the CTEs of a write, of which `written` returns the resources as they now are, each with `event`, `changes` and a new
+ * `event_id`; in the same statement come their events, and the versions that end and begin with them. Whoever updates must
+ * have locked the rows in an earlier statement: a statement that waits for a lock does not see the version it waited for.
+ *
+ * A writer whose clock is a little behind does not reach back before what it ends.
+ */
+async function record(
+  tx: Executor,
+  { at, actor }: { at: string; actor: string },
+  write: RawBuilder<unknown>,
+): Promise<Written[]> {
+  const { rows } = await sql<Written>`
+    with ${write}, logged as (
+      insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
+      select event_id, id, tenant_id, event, changes, ${actor}, ${at} from written
+    ), ended as (
+      update resource_versions v set valid_to = greatest(v.valid_from, ${at}::timestamptz)
+      from written w where v.resource_id = w.id and v.valid_to is null
+      returning v.resource_id, v.valid_to
+    ), begun as (
+      insert into resource_versions (resource_id, event_id, valid_from, ${FIELDS})
+      select w.id, w.event_id, coalesce(e.valid_to, ${at}::timestamptz), ${FIELDS}
+      from written w left join ended e on e.resource_id = w.id
+    )
+    select id, provider_id, event_id from written`.execute(tx)
+  await publish(tx, rows)
+  return rows
+}
+
+// The resource as it is now must not be published together with what another tenant had.
+const PUBLISH = {
+  name: 'resource_events',
+  text: `select 'resource.' || e.kind as type, case when r.tenant_id = e.tenant_id then e.tenant_id end as tenant_id,
+      e.created_at as occurred_at, json_build_object('tenant_id', r.tenant_id, 'resource', ${jsonOf(Resource, 'r')},
+        'event', ${jsonOf(ResourceEvent, 'e')}) as data
+    from cloud_resource_events e join cloud_resources r on r.id = e.resource_id where e.id = any($1::uuid[])`,
+}
+
+/** Webhooks get each event of the log, with the resource as it is now. */
+async function publish(tx: Executor, events: { event_id: string }[]): Promise<void> {
+  if (events.length > 0) await publishEvents(tx, PUBLISH, [events.map(({ event_id }) => event_id)])
 }
 
 /** A later look may have been written before: then its time stands. */
@@ -68,12 +124,14 @@ export async function insertSeen(
   inserts: Insert[],
 ): Promise<string[]> {
   if (inserts.length === 0) return []
-  const { rows } = await sql<{ provider_id: string; event_id: string }>`
-    with seen as (
+  const rows = await record(
+    tx,
+    { at, actor },
+    sql`seen as (
       select * from jsonb_to_recordset(${JSON.stringify(inserts)}::jsonb) as s (
         provider_id text, name text, region text, status text, tags text[], attrs jsonb, fingerprint text,
         project_id uuid, tenant_id text, deployment_id uuid)
-    ), inserted as (
+    ), written as (
       insert into cloud_resources (id, provider, provider_id, kind, name, region, status, tenant_id, project_id,
         deployment_id, tags, attrs, fingerprint, first_seen_at, last_seen_at, last_look)
       select uuid_v7(), ${PROVIDER}, s.provider_id, ${kind}, s.name, s.region, s.status, s.tenant_id, s.project_id,
@@ -81,14 +139,9 @@ export async function insertSeen(
       from seen s
       order by s.provider_id
       on conflict (provider, kind, provider_id) do nothing
-      returning id, provider_id, tenant_id
-    ), logged as (
-      insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
-      select uuid_v7(), id, tenant_id, 'discovered', null, ${actor}, ${at} from inserted
-      returning id, resource_id
-    )
-    select i.provider_id, l.id as event_id from inserted i join logged l on l.resource_id = i.id`.execute(tx)
-  await publishResourceEvents(tx, rows)
+      returning *, uuid_v7() as event_id, 'discovered' as event, null::jsonb as changes
+    )`,
+  )
   return rows.map(row => row.provider_id)
 }
 
@@ -98,22 +151,21 @@ export async function updateSeen(
   updates: Update[],
 ): Promise<void> {
   if (updates.length === 0) return
-  const { rows } = await sql<{ event_id: string }>`
-    with seen as (
+  await record(
+    tx,
+    { at, actor },
+    sql`seen as (
       select * from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as s (
         id uuid, name text, region text, status text, tags text[], attrs jsonb, fingerprint text,
         project_id uuid, tenant_id text, deployment_id uuid, event text, changes jsonb)
-    ), updated as (
+    ), written as (
       update cloud_resources r set name = s.name, region = s.region, status = s.status, tags = s.tags, attrs = s.attrs,
         fingerprint = s.fingerprint, project_id = s.project_id, tenant_id = s.tenant_id, deployment_id = s.deployment_id,
         ${seenAt({ at, look })}, deleted_at = null
       from seen s where r.id = s.id
-      returning r.id
-    )
-    insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
-    select uuid_v7(), s.id, s.tenant_id, s.event, s.changes, ${actor}, ${at} from seen s join updated u on u.id = s.id
-    returning id as event_id`.execute(tx)
-  await publishResourceEvents(tx, rows)
+      returning r.*, uuid_v7() as event_id, s.event, s.changes
+    )`,
+  )
 }
 
 /** What is known to be gone, by those who destroyed it. */
@@ -128,28 +180,36 @@ export interface Gone {
 /** Deletes at once, without strikes: somebody has destroyed it and looked. The ids of the rows. */
 export async function recordGone(
   tx: Executor,
-  { kind, at, look, actor }: Sighting,
+  sighting: Sighting,
   { providerIds, tag, spared = [] }: Gone,
 ): Promise<string[]> {
   const tagged = tag === undefined ? sql`false` : sql`tags @> array[${tag}]::text[]`
-  const { rows } = await sql<{ id: string; event_id: string }>`
-    with gone as (
-      select id from cloud_resources
-      where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null
-        and (provider_id = any(${[...providerIds]}::text[]) or ${tagged})
-        and provider_id <> all(${[...spared]}::text[])
-      order by provider_id for update
-    ), deleted as (
-      update cloud_resources r set deleted_at = ${at}, last_look = ${look} from gone where r.id = gone.id
-      returning r.id, r.tenant_id
-    ), logged as (
-      insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
-      select uuid_v7(), id, tenant_id, 'deleted', null, ${actor}, ${at} from deleted
-      returning id, resource_id
-    )
-    select resource_id as id, id as event_id from logged`.execute(tx)
-  await publishResourceEvents(tx, rows)
-  return rows.map(row => row.id)
+  const { rows } = await sql<{ id: string }>`
+    select id from cloud_resources
+    where provider = ${PROVIDER} and kind = ${sighting.kind} and deleted_at is null
+      and (provider_id = any(${[...providerIds]}::text[]) or ${tagged})
+      and provider_id <> all(${[...spared]}::text[])
+    order by provider_id for update`.execute(tx)
+  return deleteLocked(tx, sighting, rows)
+}
+
+/** Deletes living resources that this transaction has locked. Their ids. */
+async function deleteLocked(
+  tx: Executor,
+  { at, look, actor }: Sighting,
+  rows: { id: string }[],
+): Promise<string[]> {
+  const ids = rows.map(row => row.id)
+  if (ids.length === 0) return ids
+  await record(
+    tx,
+    { at, actor },
+    sql`written as (
+      update cloud_resources set deleted_at = ${at}, last_look = ${look} where id = any(${ids}::uuid[])
+      returning *, uuid_v7() as event_id, 'deleted' as event, null::jsonb as changes
+    )`,
+  )
+  return ids
 }
 
 export interface Strikes {
@@ -163,31 +223,25 @@ export interface Strikes {
  */
 export async function strikeUnseen(
   tx: Executor,
-  { kind, at, look, actor }: Sighting,
+  sighting: Sighting,
   { sweep, hold }: { sweep: number; hold: boolean },
 ): Promise<Strikes> {
-  const dies = sql`stale_strike_count + 1 >= ${STRIKES_TO_DELETE}::int and not ${hold}::boolean`
-  const { rows } = await sql<Strikes & { event_ids: string[] }>`
+  const { rows } = await sql<{ struck: number; out: string[] }>`
     with struck as (
-      update cloud_resources set
-        stale_strike_count = least(stale_strike_count + 1, ${STRIKES_TO_DELETE}::int),
-        deleted_at = case when ${dies} then ${at}::timestamptz end,
-        last_look = case when ${dies} then ${look}::bigint else last_look end
-      where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null and last_look < ${sweep}
-      returning id, deleted_at, tenant_id
-    ), logged as (
-      insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
-      select uuid_v7(), id, tenant_id, 'deleted', null, ${actor}, ${at} from struck where deleted_at is not null
-      returning id
+      update cloud_resources set stale_strike_count = least(stale_strike_count + 1, ${STRIKES_TO_DELETE}::int)
+      where provider = ${PROVIDER} and kind = ${sighting.kind} and deleted_at is null and last_look < ${sweep}
+      returning id, stale_strike_count
     )
-    select (select count(*) from struck)::int as struck, array(select id from logged) as event_ids,
-      (select count(*) from logged)::int as deleted`.execute(tx)
-  const { event_ids, struck, deleted } = rows[0]!
-  await publishResourceEvents(
+    select count(*)::int as struck,
+      coalesce(array_agg(id) filter (where stale_strike_count >= ${STRIKES_TO_DELETE}::int and not ${hold}::boolean), '{}') as out
+    from struck`.execute(tx)
+  const { struck, out } = rows[0]!
+  const deleted = await deleteLocked(
     tx,
-    event_ids.map(event_id => ({ event_id })),
+    sighting,
+    out.map(id => ({ id })),
   )
-  return { struck, deleted }
+  return { struck, deleted: deleted.length }
 }
 
 export const STRIKES_TO_DELETE = 3
@@ -195,25 +249,17 @@ export const STRIKES_TO_DELETE = 3
 /** Deletes what a held sweep would have deleted and nobody has seen since. */
 export async function deleteHeld(
   tx: Executor,
-  { kind, at, look, actor }: Sighting,
+  sighting: Sighting,
   sweep: { look: number; started_at: string },
 ): Promise<number> {
   // A sweep from before looks were numbered has its time alone.
   const unseen = sweep.look > 0 ? sql`last_look < ${sweep.look}` : sql`last_seen_at < ${sweep.started_at}`
-  const { rows } = await sql<{ event_id: string }>`
-    with gone as (
-      update cloud_resources set deleted_at = ${at}, last_look = ${look}
-      where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null
-        and stale_strike_count >= ${STRIKES_TO_DELETE}::int and ${unseen}
-      returning id, tenant_id
-    ), logged as (
-      insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
-      select uuid_v7(), id, tenant_id, 'deleted', null, ${actor}, ${at} from gone
-      returning id as event_id
-    )
-    select event_id from logged`.execute(tx)
-  await publishResourceEvents(tx, rows)
-  return rows.length
+  const { rows } = await sql<{ id: string }>`
+    select id from cloud_resources
+    where provider = ${PROVIDER} and kind = ${sighting.kind} and deleted_at is null
+      and stale_strike_count >= ${STRIKES_TO_DELETE}::int and ${unseen}
+    order by provider_id for no key update`.execute(tx)
+  return (await deleteLocked(tx, sighting, rows)).length
 }
 
 /**
@@ -227,32 +273,32 @@ export async function rehome(tx: Executor, at: string, actor: string, projectId?
     return sql`case when ${before} is distinct from ${after}
       then jsonb_build_object(${sql.lit(field)}::text, jsonb_build_object('before', ${before}, 'after', ${after})) else '{}' end`
   }
-  const { rows } = await sql<{ event_id: string }>`
-    with moving as (
-      select r.id, r.project_id as old_project_id, r.tenant_id as old_tenant_id, r.deployment_id as old_deployment_id,
-        p.id as new_project_id, p.tenant_id as new_tenant_id, d.id as new_deployment_id
-      from cloud_resources r
-      left join cloud_project_members m on m.provider = r.provider and m.kind = r.kind and m.provider_id = r.provider_id
-      left join cloud_projects p on p.id = coalesce(m.project_id, r.project_id)
-      left join lateral (${taggedDeployment}) t on true
-      left join cloud_deployments d on d.id = coalesce(t.id::uuid, r.deployment_id) and d.tenant_id = p.tenant_id
-      where ${projectId ? sql`r.id in (${heldBy(projectId)}) and` : sql``} r.deleted_at is null
-        and (r.project_id, r.tenant_id, r.deployment_id) is distinct from (p.id, p.tenant_id, d.id)
-      for no key update of r
-    ), moved as (
+  const moving = (which: RawBuilder<unknown>) => sql`
+    select r.id, r.project_id as old_project_id, r.tenant_id as old_tenant_id, r.deployment_id as old_deployment_id,
+      p.id as new_project_id, p.tenant_id as new_tenant_id, d.id as new_deployment_id
+    from cloud_resources r
+    left join cloud_project_members m on m.provider = r.provider and m.kind = r.kind and m.provider_id = r.provider_id
+    left join cloud_projects p on p.id = coalesce(m.project_id, r.project_id)
+    left join lateral (${taggedDeployment}) t on true
+    left join cloud_deployments d on d.id = coalesce(t.id::uuid, r.deployment_id) and d.tenant_id = p.tenant_id
+    where ${which} and r.deleted_at is null
+      and (r.project_id, r.tenant_id, r.deployment_id) is distinct from (p.id, p.tenant_id, d.id)`
+  const which = projectId ? sql`r.id in (${heldBy(projectId)})` : sql`true`
+  const locked = await sql<{
+    id: string
+  }>`select id from (${moving(which)} for no key update of r) m`.execute(tx)
+  if (locked.rows.length === 0) return 0
+  const rows = await record(
+    tx,
+    { at, actor },
+    sql`moving as (${moving(sql`r.id = any(${locked.rows.map(row => row.id)}::uuid[])`)}), written as (
       update cloud_resources r
       set project_id = m.new_project_id, tenant_id = m.new_tenant_id, deployment_id = m.new_deployment_id
       from moving m where r.id = m.id
-      returning r.id
-    ), logged as (
-      insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
-      select uuid_v7(), m.id, m.new_tenant_id, 'updated', ${change('project_id')} || ${change('tenant_id')} || ${change('deployment_id')},
-        ${actor}, ${at}
-      from moving m join moved on moved.id = m.id
-      returning id as event_id
-    )
-    select event_id from logged`.execute(tx)
-  await publishResourceEvents(tx, rows)
+      returning r.*, uuid_v7() as event_id, 'updated' as event,
+        ${change('project_id')} || ${change('tenant_id')} || ${change('deployment_id')} as changes
+    )`,
+  )
   return rows.length
 }
 
@@ -269,3 +315,35 @@ const heldBy = (projectId: string) => sql`
   where m.project_id = ${projectId}
   union
   select id from cloud_resources where project_id = ${projectId}`
+
+/** A field that is not as desired. Both values are JSON texts. */
+export interface DriftSeen {
+  resource_id: string
+  /** Whose the resource was when it was seen. */
+  tenant_id: string | null
+  field: string
+  desired: string
+  actual: string
+}
+
+/**
+ * One `drift_detected` for each: before is what was desired, after what is. The resource itself has not changed: no
+ * version begins.
+ */
+export async function recordDriftEvents(
+  tx: Executor,
+  { at, actor }: { at: string; actor: string },
+  drift: DriftSeen[],
+): Promise<void> {
+  if (drift.length === 0) return
+  const { rows } = await sql<{ event_id: string }>`
+    insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
+    select uuid_v7(), resource_id, tenant_id, 'drift_detected',
+      jsonb_build_object(field, jsonb_build_object('before', desired::jsonb, 'after', actual::jsonb)), ${actor}, ${at}
+    from unnest(${drift.map(row => row.resource_id)}::uuid[], ${drift.map(row => row.tenant_id)}::text[],
+      ${drift.map(row => row.field)}::text[], ${drift.map(row => row.desired)}::text[],
+      ${drift.map(row => row.actual)}::text[]
+    ) as d (resource_id, tenant_id, field, desired, actual)
+    returning id as event_id`.execute(tx)
+  await publish(tx, rows)
+}

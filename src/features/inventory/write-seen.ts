@@ -2,15 +2,22 @@
 // chokepoint (write-resources.ts). The projects' lists are locked first, then projects, then rows as their updates would
 // lock them: whoever only refers to a row (events, drift) is free to go on.
 import { sql } from 'kysely'
-import type { Kind } from '../../integrations/digitalocean/index.ts'
+import type { Kind, MappedItem } from '../../integrations/digitalocean/index.ts'
 import { isRefusedValue } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import { keepLists } from './project-repository.ts'
-import type { SeenResource } from './seen-resource.ts'
+import { lockLists, placeInProject } from './project-store.ts'
+import { PROVIDER } from './resource.ts'
+import { type SeenResource, seenResource } from './seen-resource.ts'
 import { claimOf, type KnownResource, type Place, planSweep, type Update } from './sweep-plan.ts'
-import { PROVIDER } from './tables.ts'
-import { insertSeen, type Sighting, touchSeen, touchUnchanged, updateSeen } from './write-resources.ts'
+import {
+  insertSeen,
+  rehome,
+  type Sighting,
+  touchSeen,
+  touchUnchanged,
+  updateSeen,
+} from './write-resources.ts'
 
 export interface Written {
   inserted: number
@@ -64,8 +71,8 @@ export async function writeStorable(
 async function writeOthers(tx: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
   const written: Written = { inserted: 0, updated: 0, restored: 0 }
   if (seen.length === 0) return written
-  await keepLists(tx)
-  const places = await keepPlaces(tx, sighting.kind, seen)
+  await lockLists(tx, 'shared')
+  const places = await lockPlaces(tx, sighting.kind, seen)
   let rest = seen
   // Whoever inserts the same resource at the same moment (a saga) wins; what is left is then known. Twice is enough.
   for (let round = 0; rest.length > 0 && round < 3; round++) {
@@ -105,7 +112,7 @@ async function tenantsOfClaimed(
  * hands until this transaction ends: otherwise a resource written while an operator gives its project to another tenant
  * would be the old tenant's, unseen by the operator's transaction.
  */
-async function keepPlaces(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<Map<string, Place>> {
+async function lockPlaces(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<Map<string, Place>> {
   const ids = seen.map(row => row.provider_id)
   const { rows } = await sql<Place & { provider_id: string }>`
     select s.provider_id, p.id as project_id, p.tenant_id
@@ -124,4 +131,27 @@ async function lockKnown(tx: Executor, kind: Kind, seen: SeenResource[]): Promis
     where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${seen.map(row => row.provider_id)}::text[])
     order by provider_id for no key update`.execute(tx)
   return rows
+}
+
+/**
+ * A resource that a saga has made enters the inventory as any sighting does, and at once with what the saga knows and no
+ * sweep could tell yet: its project, its tenant, its deployment. In the caller's transaction; the id of the row.
+ */
+export async function recordMadeResource(
+  tx: Executor,
+  sighting: Sighting,
+  item: MappedItem,
+  { projectId, deploymentId }: { projectId: string; deploymentId: string },
+): Promise<string> {
+  const { kind, at, actor } = sighting
+  await lockLists(tx, 'shared')
+  await placeInProject(tx, projectId, { kind, provider_id: item.provider_id }, sighting)
+  // Without its fingerprint it is compared field by field: a token that cannot read tags would hide the tie.
+  await writeSeen(tx, sighting, { ...seenResource(item), deployment_id: deploymentId, fingerprint: '' })
+  // A sweep may have found it before: then it has a place already.
+  await rehome(tx, at, actor, projectId)
+  const { rows } = await sql<{ id: string }>`
+    select id from cloud_resources
+    where provider = ${PROVIDER} and kind = ${kind} and provider_id = ${item.provider_id}`.execute(tx)
+  return rows[0]!.id
 }

@@ -1,3 +1,3 @@
 // Invitations: what other parts of the service may use.
-export { isRolePromised } from './is-role-promised.ts'
+export { isRolePromised } from './actions.ts'
 export { invitationRoutes } from './routes.ts'

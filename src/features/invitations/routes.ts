@@ -1,159 +1,131 @@
-// /api/v1/admin/invitations, and /api/v1/invitations/accept for the invited
-
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+// /api/v1/admin/invitations, and /api/v1/invitations/accept for the invited.
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { afterCommit } from '../../kernel/db/transaction.ts'
 import { notFound } from '../../kernel/errors.ts'
-import { callerOf } from '../../kernel/http/caller.ts'
-import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pages.ts'
-import { Many, One } from '../../kernel/http/schemas.ts'
-import { shownUser, User } from '../users/index.ts'
-import { acceptInvitation } from './accept-invitation.ts'
-import { createInvitation } from './create-invitation.ts'
-import { statusAt } from './invitation-life.ts'
-import { findInvitation, listInvitations, type ShownInvitation } from './repository.ts'
-import { revokeInvitation } from './revoke-invitation.ts'
-import {
-  AcceptBody,
-  CreatedInvitation,
-  CreateInvitationBody,
-  Invitation,
-  InvitationParams,
-  InvitationsQuery,
-} from './schemas.ts'
+import { cursorOf } from '../../kernel/http/pages.ts'
+import { routes } from '../../kernel/http/route.ts'
+import { Body, ExternalId, Id, Nullable } from '../../kernel/http/schemas.ts'
+import { fieldsOf } from '../../kernel/noun.ts'
+import { RoleName } from '../roles/index.ts'
+import { Email, shownUser, User } from '../users/index.ts'
+import { acceptInvitation, createInvitation, revokeInvitation } from './actions.ts'
+import { CreatedInvitation, Invitation, Status, statusAt } from './invitation.ts'
+import { findInvitation, listInvitations, type ShownInvitation } from './store.ts'
 
-const config = { guard: 'platform_admin' } as const
-const tags = ['Administration']
 const base = '/api/v1/admin/invitations'
+const params = Type.Object({ id: Id })
+
+const CreateInvitation = Body(
+  {
+    email: Email,
+    tenant_id: ExternalId,
+    role: Type.Optional(Nullable(RoleName)),
+    expires_at: Type.Optional(
+      Nullable(
+        Type.String({ format: 'date-time', description: 'At most 90 days ahead; by default 7 days.' }),
+      ),
+    ),
+  },
+  { title: 'CreateInvitation' },
+)
+
+const AcceptInvitation = Body(
+  { token: Type.String({ minLength: 1, maxLength: 128, description: 'As the inviter was shown it.' }) },
+  { title: 'AcceptInvitation' },
+)
+
+const FILTERS = {
+  tenant_id: Type.Optional(ExternalId),
+  status: Type.Optional(Status),
+  email: Type.Optional(Type.String({ ...Email, description: 'In capitals or not.' })),
+}
 
 /** `changed` is called when somebody's access has changed. */
-export function invitationRoutes(deps: Deps, changed: () => void): FastifyPluginAsyncTypebox {
-  const cursors = cursorOf('invitations', ['uuid'])
-  const shown = (row: ShownInvitation) => ({ ...row, status: statusAt(row, deps.clock.now()) })
+export const invitationRoutes = (deps: Deps, changed: () => void) =>
+  routes(deps, { tag: 'Administration', guard: 'platform_admin' }, route => {
+    const shown = (row: ShownInvitation) => ({ ...row, status: statusAt(row, deps.clock.now()) })
 
-  return async app => {
-    app.get(
+    route.list(
       base,
       {
-        config,
-        schema: {
-          tags,
-          operationId: 'listInvitations',
-          summary: 'List the invitations',
-          description: 'Newest first.',
-          querystring: InvitationsQuery,
-          response: { 200: Many(Invitation) },
-        },
+        id: 'listInvitations',
+        summary: 'List invitations',
+        description: 'Newest first.',
+        filters: FILTERS,
+        items: Invitation,
+        cursor: cursorOf('invitations', ['uuid']),
+        key: (row: ShownInvitation) => [row.id],
       },
-      async (request, reply) => {
-        const { limit, cursor, ...filter } = request.query
-        const before = cursors.read(cursor)?.[0] as string | undefined
+      async ({ filter, limit, after }) => {
         const now = deps.clock.now().toISOString()
-        const rows = await listInvitations(deps.db, filter, now, limit + 1, before ?? null)
-        return withNextLink(
-          request,
-          reply,
-          cursors.page(rows.map(shown), limit, row => [row.id]),
-        )
+        return (await listInvitations(deps.db, filter, now, limit, after)).map(shown)
       },
     )
 
-    app.post(
+    route.post(
       base,
       {
-        config: {
-          ...config,
-          problems: { 409: { already_invited: 'The address has a pending invitation to the tenant.' } },
-        },
-        schema: {
-          tags,
-          operationId: 'createInvitation',
-          summary: 'Invite somebody into a tenant',
-          description:
-            'The service sends no mail: hand the `token` to the invited yourself. 409 `already_invited` while the address has a pending one for the tenant.',
-          body: CreateInvitationBody,
-          response: { 201: One(CreatedInvitation) },
-        },
+        id: 'createInvitation',
+        summary: 'Invite a user to a tenant',
+        description:
+          'The service sends no mail: hand the `token` to the invited yourself. 409 `already_invited` while the address has a pending one for the tenant.',
+        problems: { 409: { already_invited: 'The address has a pending invitation to the tenant.' } },
+        body: CreateInvitation,
+        status: 201,
+        data: CreatedInvitation,
       },
-      async (request, reply) => {
-        const { token, row } = await createInvitation(
-          inRequest(deps, request),
-          callerOf(request).sub,
-          request.body,
-        )
-        const { token_hash: _kept, ...invitation } = row
-        reply.code(201).header('location', `${base}/${row.id}`)
-        return { data: { ...invitation, token } }
+      async ({ deps, caller, body, reply }) => {
+        const { token, row } = await createInvitation(deps, caller.sub, body)
+        reply.header('location', `${base}/${row.id}`)
+        return { ...fieldsOf(Invitation, row), token }
       },
     )
 
-    app.get(
+    route.get(
       `${base}/:id`,
-      {
-        config,
-        schema: {
-          tags,
-          operationId: 'getInvitation',
-          summary: 'Show an invitation',
-          params: InvitationParams,
-          response: { 200: One(Invitation) },
-        },
-      },
-      async request => {
-        const row = await findInvitation(deps.db, request.params.id)
+      { id: 'getInvitation', summary: 'Get an invitation', params, data: Invitation },
+      async ({ params }) => {
+        const row = await findInvitation(deps.db, params.id)
         if (!row) throw notFound()
-        return { data: shown(row) }
+        return shown(row)
       },
     )
 
-    app.delete(
+    route.delete(
       `${base}/:id`,
       {
-        config: { ...config, problems: { 409: { already_accepted: 'The invitation was accepted.' } } },
-        schema: {
-          tags,
-          operationId: 'revokeInvitation',
-          summary: 'Revoke an invitation',
-          description: 'Revoking twice is no error. 409 `already_accepted`.',
-          params: InvitationParams,
-          response: { 204: Type.Null({ description: 'The invitation is revoked.' }) },
-        },
+        id: 'revokeInvitation',
+        summary: 'Revoke an invitation',
+        description: 'Revoking twice is no error. 409 `already_accepted`.',
+        problems: { 409: { already_accepted: 'The invitation was accepted.' } },
+        params,
+        done: 'The invitation is revoked.',
       },
-      async (request, reply) => {
-        await revokeInvitation(deps, request.params.id)
-        return reply.code(204).send(null)
-      },
+      ({ deps, params }) => revokeInvitation(deps, params.id),
     )
 
-    app.post(
+    route.post(
       '/api/v1/invitations/accept',
       {
-        config: {
-          guard: 'caller',
-          // Who is held back by a role may be about to get another.
-          permission: false,
-          problems: {
-            404: { not_found: 'No invitation to the caller’s tenant that can still be accepted.' },
-          },
+        id: 'acceptInvitation',
+        summary: 'Accept an invitation',
+        description:
+          'Makes the caller a user of its tenant with the address and the role of the invitation. One that is unknown, used, revoked, expired or another tenant’s is 404 alike.',
+        tag: 'Invitations',
+        guard: 'caller',
+        // Who is held back by a role may be about to get another.
+        permission: false,
+        problems: {
+          404: { not_found: 'No invitation to the caller’s tenant that can still be accepted.' },
         },
-        schema: {
-          tags: ['Invitations'],
-          operationId: 'acceptInvitation',
-          summary: 'Accept an invitation',
-          description:
-            'Makes the caller a user of its tenant with the address and the role of the invitation. One that is unknown, used, revoked, expired or another tenant’s is 404 alike.',
-          body: AcceptBody,
-          response: { 200: One(User) },
-        },
+        body: AcceptInvitation,
+        data: User,
       },
-      async request => {
-        const inThis = inRequest(deps, request)
-        const user = await acceptInvitation(inThis, callerOf(request), request.body.token)
-        await afterCommit(inThis.db, changed)
-        return { data: shownUser(user) }
+      async ({ deps, caller, body }) => {
+        const user = await acceptInvitation(deps, caller, body.token)
+        await afterCommit(deps.db, changed)
+        return shownUser(user)
       },
     )
-  }
-}
+  })

@@ -5,9 +5,9 @@ import type { Deps } from '../../deps.ts'
 import { conflict } from '../../kernel/errors.ts'
 import { monthOf } from '../../kernel/time.ts'
 import type { PriceGuard } from '../catalog/index.ts'
+import { type Price, priceIn, type Slice, slicesOf } from './charge.ts'
 import { monthAsked } from './period.ts'
-import { type Price, priceIn, type Slice, slicesOf } from './price-slices.ts'
-import { findUse } from './repository.ts'
+import { findUse } from './store.ts'
 
 export interface Repricing {
   resource_kind: string

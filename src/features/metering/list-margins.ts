@@ -1,16 +1,10 @@
 // What each deployment, or each tenant, was charged in a month, what the provider's lines for it cost, and what is left.
 import type { Executor } from '../../kernel/db/tables.ts'
 import { type BilledDeployment, listBilled } from '../deployments/index.ts'
-import {
-  type Cost,
-  costsOfDeployments,
-  costsOfTenants,
-  listTenants,
-  type OwnedCost,
-} from './cost-repository.ts'
-import { byCurrency, type Margin, type Money, marginOf } from './margin.ts'
+import { type AmountLeft, byCurrency, type Money, marginOf } from './margin.ts'
 import type { Month } from './period.ts'
 import { readUsage } from './read-usage.ts'
+import { type Cost, costsOfDeployments, costsOfTenants, listTenants, type OwnedCost } from './store.ts'
 
 export interface MarginRow {
   tenant_id: string
@@ -20,7 +14,7 @@ export interface MarginRow {
   deployments: number
   charged: Money[]
   costs: Cost[]
-  margin: Margin | null
+  margin: AmountLeft | null
 }
 
 export interface MarginQuestion {

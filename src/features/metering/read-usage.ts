@@ -1,18 +1,19 @@
 // The statements of a month for many deployments: a handful of queries, however many there are. What is not metered yet is
 // left out by its time, so that an hour metered meanwhile is in all sums or in none.
+import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
+import { notFound } from '../../kernel/errors.ts'
+import type { Scope } from '../../kernel/http/caller.ts'
 import { listPricesBetween } from '../catalog/index.ts'
-import type { BilledDeployment } from '../deployments/index.ts'
+import { type BilledDeployment, listBilled } from '../deployments/index.ts'
 import { countLiving } from '../inventory/index.ts'
 import { findTerms } from '../subscriptions/index.ts'
-import { endOfHour, hourOf } from './due-hours.ts'
-import type { Month } from './period.ts'
-import { slicesOf } from './price-slices.ts'
-import { lastHour, sumUsage } from './repository.ts'
-import { includedOf, kindsOf, termsInForce } from './terms-in-force.ts'
-import { type UsageStatement, usageStatement } from './usage-statement.ts'
+import { slicesOf } from './charge.ts'
+import { endOfHour, hourOf, type Month, monthOfQuery } from './period.ts'
+import { lastHour, sumUsage } from './store.ts'
+import { includedOf, kindsOf, termsInForce, type UsageStatement, usageStatement } from './usage.ts'
 
-export interface Usage {
+interface UsageOfMonth {
   /** How far the month is metered; null: not at all. */
   metered_until: string | null
   /** By deployment. */
@@ -27,7 +28,7 @@ export async function readUsage(
   month: Month,
   deployments: readonly BilledDeployment[],
   { forecast }: { forecast: boolean },
-): Promise<Usage> {
+): Promise<UsageOfMonth> {
   const ids = deployments.map(({ id }) => id)
   const last = await lastHour(db)
   const until = last === null ? null : endOfHour(last)
@@ -72,4 +73,22 @@ const later = (a: string, b: string): string => (a > b ? a : b)
 
 function groupedBy<Row extends { deployment_id: string }>(rows: readonly Row[]): Map<string, Row[]> {
   return Map.groupBy(rows, row => row.deployment_id)
+}
+
+/** A deployment's usage in a month. */
+export async function showUsage({ db, clock }: Deps, scope: Scope, id: string, period?: string) {
+  const now = clock.now()
+  const month = monthOfQuery(period, now)
+  const [deployment] = await listBilled(db, scope, { id }, 1, null)
+  if (!deployment) throw notFound()
+  const { metered_until, statements } = await readUsage(db, now, month, [deployment], { forecast: true })
+  return {
+    deployment_id: id,
+    tenant_id: deployment.tenant_id,
+    period: month.period,
+    period_start: month.first_day,
+    period_end: month.last_day,
+    metered_until,
+    ...statements.get(id)!,
+  }
 }

@@ -1,45 +1,55 @@
 // /api/v1/deployments/:id/usage and /api/v1/billing/margins
-
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { invalid } from '../../kernel/errors.ts'
-import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
-import { cursorOf, withNextLink } from '../../kernel/http/pages.ts'
-import { One } from '../../kernel/http/schemas.ts'
-import { costsOfNobody } from './cost-repository.ts'
+import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
+import { routes } from '../../kernel/http/route.ts'
+import { ExternalId, Id, Query } from '../../kernel/http/schemas.ts'
 import { marginsOfDeployments, marginsOfTenants } from './list-margins.ts'
+import { Margins } from './margin.ts'
 import { monthOfQuery } from './period.ts'
-import { IdParams, Margins, MarginsQuery, Usage, UsageQuery } from './schemas.ts'
-import { showUsage } from './show-usage.ts'
+import { showUsage } from './read-usage.ts'
+import { costsOfNobody } from './store.ts'
+import { Usage } from './usage.ts'
 
-export function meteringRoutes(deps: Deps): FastifyPluginAsyncTypebox {
-  const { db, clock } = deps
-  const cursors = {
-    deployment: cursorOf('margins', ['uuid']),
-    tenant: cursorOf('margins_by_tenant', ['text']),
-  }
-  return async app => {
-    app.get(
+const Period = Type.String({
+  pattern: '^[12]\\d{3}-(0[1-9]|1[0-2])$',
+  description: 'A month in UTC, `YYYY-MM`, that has begun. Default: the current one.',
+})
+
+const MarginsQuery = Query({
+  ...PageQuery,
+  period: Type.Optional(Period),
+  by: Type.Optional(Type.Enum(['deployment', 'tenant'], { default: 'deployment' })),
+  tenant_id: Type.Optional(ExternalId),
+  deployment_id: Type.Optional(Type.String({ ...Id, description: 'Not with `by=tenant`.' })),
+})
+
+export const meteringRoutes = (deps: Deps) =>
+  routes(deps, { tag: 'Deployments', guard: 'caller' }, route => {
+    const { db, clock } = deps
+    const cursors = {
+      deployment: cursorOf('margins', ['uuid']),
+      tenant: cursorOf('margins_by_tenant', ['text']),
+    }
+
+    route.get(
       '/api/v1/deployments/:id/usage',
       {
-        config: { guard: 'caller' },
-        schema: {
-          tags: ['Deployments'],
-          operationId: 'getUsage',
-          summary: 'Show a deployment’s usage in a month',
-          description:
-            'Of each kind how long resources lived, what of it the plan and its addons include and what the rest costs; base price, addons, the total so far and the month’s forecast. Kinds that the plan has no price for cost what the resource prices of the day say. A month is priced by the terms that held last within it, whatever was changed since.',
-          params: IdParams,
-          querystring: UsageQuery,
-          response: { 200: One(Usage) },
-        },
+        id: 'getUsage',
+        summary: 'Show a deployment’s usage in a month',
+        description:
+          'Of each kind how long resources lived, what of it the plan and its addons include and what the rest costs; base price, addons, the total so far and the month’s forecast. Kinds that the plan has no price for cost what the resource prices of the day say. A month is priced by the terms that held last within it, whatever was changed since.',
+        params: Type.Object({ id: Id }),
+        query: Query({ period: Type.Optional(Period) }),
+        data: Usage,
       },
-      async request => ({
-        data: await showUsage(deps, scopeOf(callerOf(request)), request.params.id, request.query.period),
-      }),
+      ({ scope, params, query }) => showUsage(deps, scope, params.id, query.period),
     )
 
-    app.get(
+    // Not `route.list`: the first page says what is nobody's.
+    route.app.withTypeProvider<TypeBoxTypeProvider>().get(
       '/api/v1/billing/margins',
       {
         config: { guard: 'operator' },
@@ -71,8 +81,7 @@ export function meteringRoutes(deps: Deps): FastifyPluginAsyncTypebox {
         return { ...withNextLink(request, reply, page), period: month.period, unassigned }
       },
     )
-  }
-}
+  })
 
 const notWithTenants = () =>
   invalid('The query is not acceptable.', [

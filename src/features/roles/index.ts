@@ -1,6 +1,4 @@
 // Roles: what other parts of the service may use.
-export { refuseBuiltIn, unknownRole } from './given-role.ts'
-export { isRoleName, permissionsOf, unionOf } from './permissions.ts'
-export { holdRole } from './repository.ts'
+export { permissionsOf, RoleName, refuseBuiltIn, unknownRole } from './role.ts'
 export { roleRoutes } from './routes.ts'
-export { RoleName } from './schemas.ts'
+export { lockRoleShared } from './store.ts'

@@ -1,62 +1,68 @@
 // The runner: drives a run that was claimed, forward step by step, or back. No step is begun twice: what is begun is in the
 // ledger before it is called, and whoever takes over from a dead worker goes back, never on. When the process is told to
 // stop, the step in hand is finished and the run is put down for another worker, which goes on with the next.
-
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction, waitForDatabase } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
-import { completeStep } from './complete-repository.ts'
+import { sendRun } from './actions.ts'
 import {
   type Claimed,
+  type ClaimedWrite,
+  type CompletedStep,
+  completeStep,
   findWrite,
   giveUp,
-  type Hold,
-  LostRunError,
+  LostClaimError,
   recordCompensation,
-  statementsOn,
   turnBack,
-  type Writes,
   type Written,
-} from './drive-repository.ts'
-import type { Registry } from './registry.ts'
-import { compensateStep, executeStep, type Live } from './run-step.ts'
-import { sendRun } from './saga-job.ts'
-import type { Step } from './step.ts'
-import type { StepWriter } from './step-writer.ts'
-import { frozen, merged } from './stored-json.ts'
-
-interface Drive extends Live {
-  deps: Deps
-  kind: string
-  steps: readonly Step[]
-  writeStep: StepWriter
-}
+} from './drive-store.ts'
+import { compensateStep, executeStep, type LiveRun } from './run-step.ts'
+import type { Registry, Step } from './step.ts'
+import { frozen, merged } from './stored-text.ts'
 
 /** What all runs of a process share. */
-export interface Workshop {
+export interface Runner {
   deps: Deps
   registry: Registry
-  writeStep: StepWriter
+  /** Completes a step together with those of other runs. Undefined: not written this way. */
+  completeTogether(by: ClaimedWrite, step: CompletedStep): Promise<Written | undefined>
+}
+
+interface Drive extends LiveRun, Omit<Runner, 'registry'> {
+  kind: string
+  steps: readonly Step[]
 }
 
 /** Drives the run to its end, or as far as this process may: `outer` is aborted when it is lost or the process ends. */
 export async function driveRun(
-  { deps, registry, writeStep }: Workshop,
+  { deps, registry, completeTogether }: Runner,
   run: Claimed,
   outer: AbortSignal,
 ): Promise<void> {
   const { id, claim, kind } = run
   const log = deps.log.child({ saga_id: id, saga: kind })
   const steps = registry.stepsOf(kind, run.step_modules)
-  const drive = { deps, db: deps.db, writeStep, id, claim, kind, log, inputs: frozen(run.inputs), outer }
+  const drive = {
+    deps,
+    db: deps.db,
+    completeTogether,
+    id,
+    claim,
+    kind,
+    log,
+    inputs: frozen(run.inputs),
+    outer,
+  }
   try {
     if ('unknown' in steps) await refuse(drive, run, steps.unknown)
     else await (run.status === 'running' ? forward : backward)({ ...drive, steps }, run)
   } catch (error) {
     // Whoever has it now takes care of it.
-    const whose = error instanceof LostRunError ? error : outer.reason
-    if (!(whose instanceof LostRunError)) throw error
+    const whose = error instanceof LostClaimError ? error : outer.reason
+    if (!(whose instanceof LostClaimError)) throw error
     log.warn(whose.message)
   }
 }
@@ -86,9 +92,9 @@ async function forward(drive: Drive, run: Claimed): Promise<void> {
       last,
       undoFrom: undoneFrom(steps, index),
     }
-    const written = await write(drive, async (writes, hold) => {
-      const quickly = hold.jobId === null ? await drive.writeStep(hold, completed) : undefined
-      return quickly ?? completeStep(writes, hold, completed)
+    const written = await write(drive, async (executor, by) => {
+      const quickly = by.jobId === null ? await drive.completeTogether(by, completed) : undefined
+      return quickly ?? completeStep(executor, by, completed)
     })
     log.debug({ step_idx: index, step: step.name }, 'saga step completed')
     if (written.status === 'completed') return end(drive, 'completed')
@@ -105,13 +111,13 @@ async function forward(drive: Drive, run: Claimed): Promise<void> {
 /** The step at the index has failed, or must not begin. */
 async function turn(
   drive: Drive,
-  context: Live['inputs'],
+  context: LiveRun['inputs'],
   index: number,
   reason: string,
   undoFrom: number | null,
 ): Promise<void> {
   const error = { step_idx: index, step: drive.steps[index]!.name, reason }
-  const written = await write(drive, (writes, hold) => turnBack(writes, hold, { index, error, undoFrom }))
+  const written = await write(drive, (executor, by) => turnBack(executor, by, { index, error, undoFrom }))
   drive.log.warn(error, 'saga compensating')
   if (!written.put_down) await walkBack(drive, context, undoFrom)
 }
@@ -120,7 +126,7 @@ const backward = (drive: Drive, run: Claimed): Promise<void> =>
   walkBack(drive, frozen(run.context), undoneFrom(drive.steps, run.compensating_index ?? -1))
 
 /** Down to 0, whatever a compensation says; steps without one are passed over. */
-async function walkBack(drive: Drive, context: Live['inputs'], from: number | null): Promise<void> {
+async function walkBack(drive: Drive, context: LiveRun['inputs'], from: number | null): Promise<void> {
   const { steps, log } = drive
   for (let index = from; ; ) {
     let error: string | null = null
@@ -133,8 +139,8 @@ async function walkBack(drive: Drive, context: Live['inputs'], from: number | nu
       else log.info({ step_idx: index, step: step.name }, 'saga step compensated')
     }
     const next = undoneFrom(steps, (index ?? 0) - 1)
-    const written = await write(drive, (writes, hold) =>
-      recordCompensation(writes, hold, { index, error, next }),
+    const written = await write(drive, (executor, by) =>
+      recordCompensation(executor, by, { index, error, next }),
     )
     if (written.status === 'rolled_back') return end(drive, 'rolled_back')
     if (written.put_down) return
@@ -159,7 +165,7 @@ async function refuse(drive: Omit<Drive, 'steps'>, run: Claimed, unknown: number
   const step = run.step_modules[unknown] ?? null
   const reason = `no running version of the service has known the step ${step} of ${run.kind} for a day`
   const error = { step_idx: unknown, step, reason }
-  await write(drive, (writes, hold) => giveUp(writes, hold, error))
+  await write(drive, (executor, by) => giveUp(executor, by, error))
   drive.log.error(error, 'saga failed')
   end(drive, 'failed')
 }
@@ -169,7 +175,7 @@ function end({ deps, kind, log }: Omit<Drive, 'steps'>, outcome: 'completed' | '
   log.info(`saga ${outcome}`)
 }
 
-type Write = (writes: Writes, hold: Hold) => Promise<Written | undefined>
+type Write = (executor: Executor, by: ClaimedWrite) => Promise<Written | undefined>
 
 /**
  * One write of the runner, made for certain: while the database is away it waits, for nobody else can do anything about
@@ -181,22 +187,21 @@ async function write(
   statement: Write,
 ): Promise<Written> {
   const jobId = deps.jobs.leaving.aborted ? newId() : null
-  const hold = { id, claim, write: randomUUID(), jobId }
+  const by = { id, claim, write: randomUUID(), jobId }
   const written = await waitForDatabase(
-    async again =>
-      (again && (await findWrite(statementsOn(deps.db), hold))) || writeOnce(deps, hold, statement),
+    async again => (again && (await findWrite(deps.db, by))) || writeOnce(deps, by, statement),
     { signal: outer, log, what: 'saga' },
   )
-  if (!written) throw new LostRunError()
+  if (!written) throw new LostClaimError()
   if (written.put_down) log.info({ status: written.status }, 'saga put down: this process is stopping')
   return written
 }
 
-function writeOnce(deps: Deps, hold: Hold, statement: Write): Promise<Written | undefined> {
-  const { id, jobId } = hold
-  if (jobId === null) return statement(statementsOn(deps.db), hold)
+function writeOnce(deps: Deps, by: ClaimedWrite, statement: Write): Promise<Written | undefined> {
+  const { id, jobId } = by
+  if (jobId === null) return statement(deps.db, by)
   return transaction(deps.db, async tx => {
-    const written = await statement(statementsOn(tx), hold)
+    const written = await statement(tx, by)
     if (written?.put_down) await sendRun(deps, tx, id, jobId)
     return written
   })

@@ -3,24 +3,27 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Deps } from '../../deps.ts'
+import { problemOfDatabaseError, sqlState } from '../../kernel/db/errors.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction, waitForDatabase } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import { QUEUES } from '../../kernel/queue/queues.ts'
 import { within } from '../../kernel/time.ts'
+import { sendRun } from './actions.ts'
+import { driveRun, type Runner } from './drive-run.ts'
 import {
   awaitJob,
   beat,
   type Claimed,
+  type Completing,
   claimRuns,
-  LostRunError,
+  completeFreeSteps,
+  LostClaimError,
   listLeft,
   markUnknown,
-  statementsOn,
-} from './drive-repository.ts'
-import { driveRun } from './drive-run.ts'
-import type { Registry } from './registry.ts'
-import { sendRun } from './saga-job.ts'
-import { createStepWriter } from './step-writer.ts'
+  type Written,
+} from './drive-store.ts'
+import type { Registry } from './step.ts'
 
 export interface Driver {
   /** Takes the run, if nobody has it, its steps are known, it has not ended and this process is not stopping. Resolves when there is room for another batch of jobs. */
@@ -44,7 +47,7 @@ interface Asked {
 
 export function createDriver(deps: Deps, registry: Registry): Driver {
   const { db, jobs, log } = deps
-  const workshop = { deps, registry, writeStep: createStepWriter(db) }
+  const runner = { deps, registry, completeTogether: createStepWriter(db) }
   /** By their claims. */
   const held = new Map<string, { id: string; lost: AbortController }>()
   let timer: NodeJS.Timeout | undefined
@@ -86,7 +89,7 @@ export function createDriver(deps: Deps, registry: Registry): Driver {
     held.set(claim, { id, lost })
     timer ??= setInterval(beatAll, BEAT_MS).unref()
     try {
-      await driveRun(workshop, run, AbortSignal.any([lost.signal, jobs.ending]))
+      await driveRun(runner, run, AbortSignal.any([lost.signal, jobs.ending]))
     } finally {
       held.delete(claim)
       if (hasRoom()) letWaitingGo()
@@ -107,10 +110,10 @@ export function createDriver(deps: Deps, registry: Registry): Driver {
       const standing = await within(
         LONGEST_BEAT_MS,
         'the database did not answer in time',
-        beat(statementsOn(db), ids, claims),
+        beat(db, ids, claims),
       )
       for (const claim of claims)
-        if (!standing.includes(claim)) held.get(claim)?.lost.abort(new LostRunError())
+        if (!standing.includes(claim)) held.get(claim)?.lost.abort(new LostClaimError())
     } catch (error) {
       log.warn({ err: error }, 'the heartbeat of sagas could not be written')
     } finally {
@@ -153,3 +156,50 @@ export function createDriver(deps: Deps, registry: Registry): Driver {
     },
   }
 }
+
+interface Gathered extends Completing {
+  settled: PromiseWithResolvers<Written | undefined>
+}
+
+/**
+ * Steps of several runs that end at about the same moment are written together: while one statement is under way the next
+ * ones gather. A busy process makes fewer round trips and commits, and a run that is alone waits for nobody. What is not
+ * written this way (a row that somebody has locked, a run that was lost, a value the database refuses) is left to the
+ * step's own statement, which alone tells what became of it. Rejects when nobody knows whether the step was written.
+ */
+function createStepWriter(db: Executor): Runner['completeTogether'] {
+  let gathered: Gathered[] = []
+  let writing = false
+
+  async function writeAll(): Promise<void> {
+    while (gathered.length > 0) {
+      const batch = gathered
+      gathered = []
+      try {
+        const rows = await completeFreeSteps(db, batch)
+        const written = new Map(rows.map(row => [row.id, row]))
+        for (const { by, settled } of batch) settled.resolve(written.get(by.id))
+      } catch (error) {
+        for (const { settled } of batch)
+          if (wasRefused(error)) settled.resolve(undefined)
+          else settled.reject(error)
+      }
+    }
+    writing = false
+  }
+
+  return (by, step) => {
+    const settled = Promise.withResolvers<Written | undefined>()
+    gathered.push({ by, step, settled })
+    if (!writing) {
+      writing = true
+      // Runs that go on in the same turn are in the same statement.
+      queueMicrotask(writeAll)
+    }
+    return settled.promise
+  }
+}
+
+/** The database says that it wrote nothing; a connection that broke says nothing. */
+const wasRefused = (error: unknown): boolean =>
+  sqlState(error) !== undefined && problemOfDatabaseError(error)?.kind !== 'unavailable'

@@ -1,6 +1,5 @@
 // What becomes of a run that nobody drives any more. Pure.
-import type { RunStatus } from './run-states.ts'
-import type { RunError } from './tables.ts'
+import type { RunError, RunStatus } from './saga.ts'
 
 export interface Stranded {
   id: string

@@ -4,16 +4,14 @@ import type { Logger } from 'pino'
 import { isDatabaseAway } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction, waitForDatabase } from '../../kernel/db/transaction.ts'
-import { type Called, callStep, type Timeout } from './call-step.ts'
-import { holdClaim, LostRunError } from './drive-repository.ts'
-import { inWords, reasonOf } from './reason.ts'
+import { LostClaimError, lockClaim } from './drive-store.ts'
 import type { Compensated, Executed, Json, SagaState, Step } from './step.ts'
-import { textOf } from './stored-json.ts'
+import { inWords, reasonOf, textOf } from './stored-text.ts'
 
 const TIMEOUT_MS = 10 * 60_000
 
-/** A run in hand, as far as its steps are concerned. */
-export interface Live {
+/** A run that is being driven, as far as its steps are concerned. */
+export interface LiveRun {
   db: Executor
   id: string
   claim: string
@@ -23,14 +21,14 @@ export interface Live {
   outer: AbortSignal
 }
 
-export type Result =
+type Result =
   | { ok: true; context: string | null; output: string | null }
   /** Of an unknown outcome, the step's own effects have to be undone too. */
   | { ok: false; reason: string; unknown: boolean }
 
 /** Undefined when the process had to leave in the middle. */
 export async function executeStep(
-  live: Live,
+  live: LiveRun,
   step: Step,
   index: number,
   context: Readonly<Json>,
@@ -60,7 +58,7 @@ function resultOf(value: Executed, context: Readonly<Json>, aborted: boolean): R
 
 /** Undefined when the process had to leave in the middle. */
 export async function compensateStep(
-  live: Live,
+  live: LiveRun,
   step: Step,
   index: number,
   context: Readonly<Json>,
@@ -74,7 +72,7 @@ export async function compensateStep(
 }
 
 async function call<T>(
-  live: Live,
+  live: LiveRun,
   step: Step,
   stepIndex: number,
   context: Readonly<Json>,
@@ -92,7 +90,7 @@ async function call<T>(
   // It may have returned all the same, and then that is worth a try.
   if (called.how === 'abandoned' && outer.aborted) return undefined
   if (called.how === 'raised') {
-    if (called.error instanceof LostRunError) throw called.error
+    if (called.error instanceof LostClaimError) throw called.error
     // It waited for the database until the process had to leave.
     if (outer.aborted && isDatabaseAway(called.error)) return undefined
     log.warn({ err: called.error }, 'saga step raised')
@@ -101,13 +99,86 @@ async function call<T>(
 }
 
 const transactionsOf =
-  ({ db, id, claim, log }: Live, signal: AbortSignal, timeout: Timeout): SagaState['transaction'] =>
+  ({ db, id, claim, log }: LiveRun, signal: AbortSignal, timeout: Timeout): SagaState['transaction'] =>
   work =>
     waitForDatabase(
       () =>
         transaction(db, async tx => {
-          if (!(await holdClaim(tx, id, claim))) throw new LostRunError()
+          if (!(await lockClaim(tx, id, claim))) throw new LostClaimError()
           return work(tx)
         }),
       { signal, log, what: 'saga step', onWait: timeout.suspend },
     ).finally(timeout.resume)
+
+/**
+ * How a call of execute or compensate ended: it returned, it raised, or it was abandoned because it neither ended in time
+ * nor heeded its signal.
+ */
+type Called<T> =
+  | { how: 'returned'; value: T; aborted: boolean }
+  | { how: 'raised'; error: unknown; aborted: boolean }
+  | { how: 'abandoned'; reason: string }
+
+interface Bounds {
+  timeoutMs: number
+  /** Ends the call from outside: the run is lost, or the process ends. */
+  outer: AbortSignal
+}
+
+/** How long a call may take to wind down after its signal; a quick step is not given longer than it had for its work. */
+const WIND_DOWN_MS = 5_000
+/** There is no time left when the signal comes from outside. */
+const OUTER_WIND_DOWN_MS = 250
+
+/** Stops the clock of a call while it waits for something that is not its own; it then has its whole time again. */
+interface Timeout {
+  suspend(): void
+  resume(): void
+}
+
+async function callStep<T>(
+  work: (signal: AbortSignal, timeout: Timeout) => Promise<T>,
+  { timeoutMs, outer }: Bounds,
+): Promise<Called<T>> {
+  const own = new AbortController()
+  const abandoned = Promise.withResolvers<Called<T>>()
+  let windDown: NodeJS.Timeout | undefined
+  const end = (reason: string, graceMs: number) => {
+    if (own.signal.aborted) return
+    own.abort(new Error(reason))
+    windDown = setTimeout(() => abandoned.resolve({ how: 'abandoned', reason }), graceMs)
+  }
+  const tooLong = () => end(`it took longer than ${timeoutMs / 1000} s`, Math.min(WIND_DOWN_MS, timeoutMs))
+  let timer: NodeJS.Timeout | undefined = setTimeout(tooLong, timeoutMs)
+  const timeout: Timeout = {
+    suspend() {
+      clearTimeout(timer)
+      timer = undefined
+    },
+    resume() {
+      if (!ended) timer ??= setTimeout(tooLong, timeoutMs)
+    },
+  }
+  let ended = false
+  const endFromOutside = () =>
+    end(outer.reason instanceof Error ? outer.reason.message : 'it was stopped', OUTER_WIND_DOWN_MS)
+  outer.addEventListener('abort', endFromOutside, { once: true })
+  if (outer.aborted) endFromOutside()
+  try {
+    return await Promise.race([settled(() => work(own.signal, timeout), own.signal), abandoned.promise])
+  } finally {
+    ended = true
+    clearTimeout(timer)
+    clearTimeout(windDown)
+    outer.removeEventListener('abort', endFromOutside)
+  }
+}
+
+async function settled<T>(work: () => Promise<T>, signal: AbortSignal): Promise<Called<T>> {
+  try {
+    const value = await work()
+    return { how: 'returned', value, aborted: signal.aborted }
+  } catch (error) {
+    return { how: 'raised', error, aborted: signal.aborted }
+  }
+}

@@ -1,4 +1,5 @@
-// The step contract: a step carries its own undo. A workflow (a saga kind) is a list of steps, handed in from above.
+// The step contract: a step carries its own undo. A workflow (a saga kind) is a list of steps, handed in from above, and
+// the registry finds it by name.
 import type { Logger } from 'pino'
 import type { TSchema } from 'typebox'
 import type { Executor } from '../../kernel/db/tables.ts'
@@ -63,4 +64,36 @@ export interface SagaKind {
   prepare(tx: Executor, inputs: Json): Promise<Prepared>
   /** Their names are unique within the kind; a run keeps to the names it was started with. */
   steps: readonly Step[]
+}
+
+/** The workflows this version knows, by name. */
+export interface Registry {
+  names: string[]
+  find(kind: string): SagaKind | undefined
+  /** The names of each kind's steps. */
+  known: Readonly<Record<string, readonly string[]>>
+  /** The steps of these names; the index of the first that is not known, when there is one. */
+  stepsOf(kind: string, names: readonly string[]): Step[] | { unknown: number }
+}
+
+/** A list that cannot be right is refused at the start, not in the middle of a run. */
+export function registryOf(kinds: readonly SagaKind[]): Registry {
+  const byName = new Map<string, { kind: SagaKind; steps: Map<string, Step> }>()
+  for (const kind of kinds) {
+    const steps = new Map(kind.steps.map(step => [step.name, step]))
+    if (byName.has(kind.kind)) throw new Error(`there are two saga kinds ${kind.kind}`)
+    if (steps.size === 0 || steps.size !== kind.steps.length)
+      throw new Error(`the saga kind ${kind.kind} needs steps, each with a name of its own`)
+    byName.set(kind.kind, { kind, steps })
+  }
+  return {
+    names: [...byName.keys()],
+    known: Object.fromEntries(kinds.map(({ kind, steps }) => [kind, steps.map(({ name }) => name)])),
+    find: kind => byName.get(kind)?.kind,
+    stepsOf(kind, names) {
+      const known = byName.get(kind)?.steps
+      const unknown = names.findIndex(name => !known?.has(name))
+      return unknown === -1 ? names.map(name => known!.get(name)!) : { unknown }
+    },
+  }
 }

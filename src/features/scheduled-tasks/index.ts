@@ -1,8 +1,6 @@
 // Scheduled tasks: what other parts of the service may use.
-export { type CleanUp, housekeeping } from './housekeeping.ts'
-export { taskHandlers } from './jobs.ts'
-export { upsertTasks } from './repository.ts'
-export { requestDueRuns, watchSchedule } from './request-due-runs.ts'
-export { requestFirstRun } from './request-first-run.ts'
+export { requestFirstRun } from './actions.ts'
+export { type CleanUp, housekeeping, requestDueRuns, taskHandlers, watchSchedule } from './jobs.ts'
 export { scheduledTaskRoutes } from './routes.ts'
+export { upsertTasks } from './store.ts'
 export { taskJob } from './task.ts'

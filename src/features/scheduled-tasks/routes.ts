@@ -1,186 +1,124 @@
 // /api/v1/admin/scheduled_tasks
-
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
-import { callerOf } from '../../kernel/http/caller.ts'
-import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
-import { Many, NoBody, One, Query } from '../../kernel/http/schemas.ts'
-import { pauseTask, resumeTask } from './pause-task.ts'
-import { findRun, findTask, listRuns, listTasks, type TaskWithLastRun } from './repository.ts'
-import { requestTaskRun } from './request-task-run.ts'
-import { RunParams, ScheduledTask, TaskParams, TaskRun } from './schemas.ts'
+import { cursorOf } from '../../kernel/http/pages.ts'
+import { routes } from '../../kernel/http/route.ts'
+import { Id, NoBody } from '../../kernel/http/schemas.ts'
+import { pauseTask, requestTaskRun, resumeTask } from './actions.ts'
+import { findRun, findTask, listRuns, listTasks, type ShownTask } from './store.ts'
+import { ScheduledTask, TaskRun } from './task.ts'
 
-const config = { guard: 'operator' } as const
-const tags = ['Administration']
+const params = Type.Object({ name: Type.String({ pattern: '^[a-z][a-z0-9_]{0,62}$' }) })
 const base = '/api/v1/admin/scheduled_tasks'
 
-export function scheduledTaskRoutes(deps: Deps): FastifyPluginAsyncTypebox {
-  const tasksCursor = cursorOf('scheduled_tasks', ['text'])
-  const runsCursor = cursorOf('task_runs', ['uuid'])
-  const shown = (task: TaskWithLastRun) => ({
-    ...task,
-    paused: task.paused_at !== null,
-    next_run_at: task.paused_at === null ? deps.jobs.nextRun(task.cron) : null,
-  })
-  const find = async ({ db }: Deps, name: string) => {
-    const task = await findTask(db, name)
-    if (!task) throw notFound()
-    return { data: shown(task) }
-  }
+const withNextRun = ({ jobs }: Deps, task: ShownTask): ShownTask => ({
+  ...task,
+  next_run_at: task.paused ? null : jobs.nextRun(task.cron),
+})
 
-  return async app => {
-    app.get(
+async function getTask(deps: Deps, name: string): Promise<ShownTask> {
+  const task = await findTask(deps.db, name)
+  if (!task) throw notFound()
+  return withNextRun(deps, task)
+}
+
+export const scheduledTaskRoutes = (deps: Deps) =>
+  routes(deps, { tag: 'Administration', guard: 'operator' }, route => {
+    route.list(
       base,
       {
-        config,
-        schema: {
-          tags,
-          operationId: 'listScheduledTasks',
-          summary: 'List the scheduled tasks',
-          description: 'The cron table, with each task’s last and next run.',
-          querystring: Query(PageQuery),
-          response: { 200: Many(ScheduledTask) },
-        },
+        id: 'listScheduledTasks',
+        summary: 'List scheduled tasks',
+        description: 'The cron table, with each task’s last and next run.',
+        items: ScheduledTask,
+        cursor: cursorOf('scheduled_tasks', ['text']),
+        key: (task: ShownTask) => [task.name],
       },
-      async (request, reply) => {
-        const { limit, cursor } = request.query
-        const after = tasksCursor.read(cursor)?.[0] as string | undefined
-        const rows = await listTasks(deps.db, limit + 1, after ?? null)
-        return withNextLink(
-          request,
-          reply,
-          tasksCursor.page(rows.map(shown), limit, task => [task.name]),
-        )
-      },
+      async ({ limit, after }) =>
+        (await listTasks(deps.db, limit, after)).map(task => withNextRun(deps, task)),
     )
 
-    app.get(
+    route.get(
       `${base}/:name`,
-      {
-        config,
-        schema: {
-          tags,
-          operationId: 'getScheduledTask',
-          summary: 'Show a scheduled task',
-          params: TaskParams,
-          response: { 200: One(ScheduledTask) },
-        },
-      },
-      request => find(deps, request.params.name),
+      { id: 'getScheduledTask', summary: 'Get a scheduled task', params, data: ScheduledTask },
+      ({ params }) => getTask(deps, params.name),
     )
 
-    app.get(
+    route.list(
       `${base}/:name/runs`,
       {
-        config,
-        schema: {
-          tags,
-          operationId: 'listTaskRuns',
-          summary: 'List a task’s runs',
-          description: 'Newest first; kept for 90 days.',
-          params: TaskParams,
-          querystring: Query(PageQuery),
-          response: { 200: Many(TaskRun) },
-        },
+        id: 'listTaskRuns',
+        summary: 'List the runs of a task',
+        description: 'Newest first; kept for 90 days.',
+        params,
+        items: TaskRun,
+        cursor: cursorOf('task_runs', ['uuid']),
+        key: (run: { id: string }) => [run.id],
       },
-      async (request, reply) => {
-        const { limit, cursor } = request.query
-        const before = runsCursor.read(cursor)?.[0] as string | undefined
-        await find(deps, request.params.name)
-        const rows = await listRuns(deps.db, request.params.name, limit + 1, before ?? null)
-        return withNextLink(
-          request,
-          reply,
-          runsCursor.page(rows, limit, run => [run.id]),
-        )
+      async ({ params, limit, after }) => {
+        await getTask(deps, params.name)
+        return listRuns(deps.db, params.name, limit, after)
       },
     )
 
-    app.get(
+    route.get(
       `${base}/:name/runs/:run_id`,
       {
-        config,
-        schema: {
-          tags,
-          operationId: 'getTaskRun',
-          summary: 'Show a run of a task',
-          params: RunParams,
-          response: { 200: One(TaskRun) },
-        },
+        id: 'getTaskRun',
+        summary: 'Get a run of a task',
+        params: Type.Object({ ...params.properties, run_id: Id }),
+        data: TaskRun,
       },
-      async request => {
-        const run = await findRun(deps.db, request.params.name, request.params.run_id)
+      async ({ params }) => {
+        const run = await findRun(deps.db, params.name, params.run_id)
         if (!run) throw notFound()
-        return { data: run }
+        return run
       },
     )
 
-    app.post(
+    route.post(
       `${base}/:name/run`,
       {
-        config: {
-          ...config,
-          permission: 'scheduled_tasks:run',
-          problems: { 409: { already_running: 'The task is queued or running.' } },
-        },
-        schema: {
-          tags,
-          operationId: 'runTask',
-          summary: 'Run a task now',
-          description: 'Also while it is paused. 409 `already_running` when it is queued or running.',
-          params: TaskParams,
-          body: NoBody,
-          response: { 202: One(TaskRun) },
-        },
+        id: 'runTask',
+        summary: 'Run a task now',
+        description: 'Also while it is paused. 409 `already_running` when it is queued or running.',
+        permission: 'scheduled_tasks:run',
+        problems: { 409: { already_running: 'The task is queued or running.' } },
+        params,
+        body: NoBody,
+        status: 202,
+        data: TaskRun,
       },
-      async (request, reply) => {
-        const run = await requestTaskRun(inRequest(deps, request), request.params.name, callerOf(request).sub)
-        reply.code(202).header('location', `${base}/${run.task}/runs/${run.id}`)
-        return { data: run }
+      async ({ deps, caller, params, reply }) => {
+        const run = await requestTaskRun(deps, params.name, caller.sub)
+        reply.header('location', `${base}/${run.task}/runs/${run.id}`)
+        return run
       },
     )
 
-    app.post(
+    route.post(
       `${base}/:name/pause`,
       {
-        config,
-        schema: {
-          tags,
-          operationId: 'pauseTask',
-          summary: 'Pause a task',
-          description: 'Its ticks are skipped until it is resumed.',
-          params: TaskParams,
-          body: NoBody,
-          response: { 200: One(ScheduledTask) },
-        },
+        id: 'pauseTask',
+        summary: 'Pause a task',
+        description: 'Its ticks are skipped until it is resumed.',
+        params,
+        body: NoBody,
+        data: ScheduledTask,
       },
-      async request => {
-        const inThis = inRequest(deps, request)
-        await pauseTask(inThis, request.params.name, callerOf(request).sub)
-        return find(inThis, request.params.name)
+      async ({ deps, caller, params }) => {
+        await pauseTask(deps, params.name, caller.sub)
+        return getTask(deps, params.name)
       },
     )
 
-    app.post(
+    route.post(
       `${base}/:name/resume`,
-      {
-        config,
-        schema: {
-          tags,
-          operationId: 'resumeTask',
-          summary: 'Resume a paused task',
-          params: TaskParams,
-          body: NoBody,
-          response: { 200: One(ScheduledTask) },
-        },
-      },
-      async request => {
-        const inThis = inRequest(deps, request)
-        await resumeTask(inThis, request.params.name)
-        return find(inThis, request.params.name)
+      { id: 'resumeTask', summary: 'Resume a paused task', params, body: NoBody, data: ScheduledTask },
+      async ({ deps, params }) => {
+        await resumeTask(deps, params.name)
+        return getTask(deps, params.name)
       },
     )
-  }
-}
+  })

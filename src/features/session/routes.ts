@@ -1,6 +1,6 @@
 // /api/v1/session: a browser trades its token for a cookie, and gives it back.
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
+import type { Deps } from '../../deps.ts'
 import { forbidden } from '../../kernel/errors.ts'
 import {
   API_KEY_PREFIX,
@@ -9,14 +9,15 @@ import {
   sessionCookieName,
   sessionIdIn,
 } from '../../kernel/http/auth.ts'
-import { type Caller, callerOf } from '../../kernel/http/caller.ts'
-import { NoBody, Nullable, One } from '../../kernel/http/schemas.ts'
+import type { Caller } from '../../kernel/http/caller.ts'
+import { routes } from '../../kernel/http/route.ts'
+import { NoBody, Nullable } from '../../kernel/http/schemas.ts'
+import { noun } from '../../kernel/noun.ts'
 import type { Sessions } from './sessions.ts'
 
-const tags = ['Service']
-const config = { guard: 'caller', permission: false } as const
+const path = '/api/v1/session'
 
-const Session = Type.Object({
+const Session = noun('Session', {
   sub: Type.String(),
   tenant_id: Nullable(Type.String()),
   roles: Type.Array(Type.String()),
@@ -39,10 +40,11 @@ const Session = Type.Object({
 export type PermissionsOf = (caller: Caller) => string[]
 
 export function sessionRoutes(
+  deps: Deps,
   sessions: Sessions,
   permissionsOf: PermissionsOf,
   production: boolean,
-): FastifyPluginAsyncTypebox {
+) {
   const cookie = sessionCookieName(production)
   const shown = (caller: Caller): Static<typeof Session> => ({
     sub: caller.sub,
@@ -52,69 +54,56 @@ export function sessionRoutes(
     permissions: permissionsOf(caller),
     expires_at: caller.expiresAt,
   })
-  return async app => {
-    app.post(
-      '/api/v1/session',
+  return routes(deps, { tag: 'Service', guard: 'caller', permission: false }, route => {
+    route.post(
+      path,
       {
-        // A retry needs a cookie of its own: kept answers hold none.
-        config: { ...config, idempotent: false },
-        schema: {
-          tags,
-          operationId: 'startSession',
-          summary: 'Start a browser session',
-          description:
-            'Sets a signed cookie that authenticates as the token does, until the token expires or the session is ended. In production it is called `__Host-cloudops_session`. Needs the token itself: an API key or a cookie starts no session.',
-          body: NoBody,
-          response: { 200: One(Session) },
-        },
+        id: 'startSession',
+        summary: 'Start a browser session',
+        description:
+          'Sets a signed cookie that authenticates as the token does, until the token expires or the session is ended. In production it is called `__Host-cloudops_session`. Needs the token itself: an API key or a cookie starts no session.',
+        // A retry needs a cookie of its own: stored responses hold none.
+        config: { idempotent: false },
+        body: NoBody,
+        data: Session,
       },
-      async (request, reply) => {
-        const caller = callerOf(request)
+      async ({ caller, request, reply }) => {
         const { authorization } = request.headers
         const token = authorization && bearerToken(authorization)
         if (!token || token.startsWith(API_KEY_PREFIX))
           throw forbidden('A session starts from a token in the Authorization header.')
         const id = await sessions.start(caller, token)
         reply.setCookie(cookie, id, { ...cookieOptions(production), expires: new Date(caller.expiresAt!) })
-        return { data: shown(caller) }
+        return shown(caller)
       },
     )
 
-    app.get(
-      '/api/v1/session',
+    route.get(
+      path,
       {
-        config,
-        schema: {
-          tags,
-          operationId: 'getSession',
-          summary: 'Who am I?',
-          description: 'The caller, as its token, key or cookie says, what it may do, and when that ends.',
-          response: { 200: One(Session) },
-        },
+        id: 'getSession',
+        summary: 'Get the current caller',
+        description: 'The caller, as its token, key or cookie says, what it may do, and when that ends.',
+        data: Session,
       },
-      async request => ({ data: shown(callerOf(request)) }),
+      ({ caller }) => shown(caller),
     )
 
-    app.delete(
-      '/api/v1/session',
+    route.delete(
+      path,
       {
-        config,
-        schema: {
-          tags,
-          operationId: 'endSession',
-          summary: 'End the browser session',
-          description:
-            'The session that the cookie names ends on every node, and the cookie is cleared. Without a cookie nothing ends: tokens are the issuer’s.',
-          body: NoBody,
-          response: { 204: Type.Null({ description: 'The session is ended.' }) },
-        },
+        id: 'endSession',
+        summary: 'End the browser session',
+        description:
+          'The session that the cookie names ends on every node, and the cookie is cleared. Without a cookie nothing ends: tokens are the issuer’s.',
+        body: NoBody,
+        done: 'The session is ended.',
       },
-      async (request, reply) => {
+      async ({ request, reply }) => {
         const id = sessionIdIn(request, request.cookies[cookie])
         if (id !== undefined) await sessions.end(id)
         reply.clearCookie(cookie, cookieOptions(production))
-        return reply.code(204).send(null)
       },
     )
-  }
+  })
 }

@@ -2,11 +2,17 @@
 // read. A change made by this process counts at once, one made by another when the cache has expired. The same read tells
 // whether the user's API keys must learn the roles of a newer token.
 import type { Deps } from '../../deps.ts'
-import { type Access, homeTenant, type Identity, PLATFORM_ADMIN } from '../../kernel/http/caller.ts'
+import {
+  type Access,
+  homeTenant,
+  type Identity,
+  isRoleName,
+  PLATFORM_ADMIN,
+  tenantsOf,
+  unionOf,
+} from '../../kernel/http/caller.ts'
 import { correctOwnerRoles, updateOwnerRoles } from '../api-keys/index.ts'
-import { isRoleName, unionOf } from '../roles/index.ts'
 import { findAccess, type Known } from './store.ts'
-import { tenantsOf } from './user.ts'
 
 export interface CallerAccess {
   of(caller: Identity): Promise<Access>

@@ -4,7 +4,7 @@ import { violatedConstraint } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict } from '../../kernel/errors.ts'
-import { type Caller, refuseSuspended } from '../../kernel/http/caller.ts'
+import { type Caller, refuseSuspended, tenantsOf } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import { revokeKeysOf } from '../api-keys/index.ts'
 import { refuseBuiltIn, unknownRole } from '../roles/index.ts'
@@ -18,7 +18,7 @@ import {
   type UserChanges,
   updateUser,
 } from './store.ts'
-import { isSelf, lessens, oneUser, ownUser, tenantsOf, type UserRow } from './user.ts'
+import { isSelf, lessens, oneUser, ownUser, type UserRow } from './user.ts'
 
 export interface NewUser extends UserChanges {
   /** The `sub` of the user's tokens. */
@@ -44,7 +44,7 @@ export async function createUser(deps: Deps, caller: Caller, input: NewUser): Pr
   if (isSelf(caller, row, platformTenantId) && lessens(row, null)) throw ownUser()
   const inserted = await changeDirectory(deps, caller, tx => insertUser(tx, row)).catch(refuseUnknownRole)
   if (!inserted) throw conflict('user_exists', 'The tenant has a user of this id already.')
-  return row
+  return inserted
 }
 
 function refuseUnknownRole(error: unknown): never {

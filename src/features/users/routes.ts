@@ -1,27 +1,22 @@
 // /api/v1/admin/users
-
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { afterCommit } from '../../kernel/db/transaction.ts'
-import { callerOf } from '../../kernel/http/caller.ts'
-import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
-import { Body, ExternalId, Many, Nullable, One, Query } from '../../kernel/http/schemas.ts'
+import { cursorOf } from '../../kernel/http/pages.ts'
+import { routes } from '../../kernel/http/route.ts'
+import { Body, ExternalId, Nullable, Query } from '../../kernel/http/schemas.ts'
 import { RoleName } from '../roles/index.ts'
 import { changeUser, createUser, deleteUser, type UserName } from './actions.ts'
 import { findUsers, listUsers } from './store.ts'
 import { DisplayName, Email, oneUser, Status, shownUser, User } from './user.ts'
 
-const config = { guard: 'platform_admin' } as const
-const tags = ['Administration']
 const base = '/api/v1/admin/users'
 const AMBIGUOUS = { user_ambiguous: 'Several tenants have a user of this id; `tenant_ids` names them.' }
 const LAST = { last_operator: 'It is the last active user of the platform’s tenant.' }
 const OWN = { own_user: 'It is the caller’s own user.' }
 
-const UserParams = Type.Object({ user_id: Type.String({ ...ExternalId, pattern: '^[^\\u0000]*$' }) })
-const OneUserQuery = Query({
+const params = Type.Object({ user_id: Type.String({ ...ExternalId, pattern: '^[^\\u0000]*$' }) })
+const query = Query({
   tenant_id: Type.Optional(
     Type.String({ ...ExternalId, description: 'Needed where several tenants have a user of this id.' }),
   ),
@@ -34,145 +29,113 @@ const members = {
   status: Type.Optional(Status),
 }
 
-const CreateUserBody = Body({
-  id: Type.String({ ...ExternalId, description: 'The `sub` of the user’s tokens.' }),
-  tenant_id: Type.String({
-    ...ExternalId,
-    description: 'The tenant of the user’s tokens; the platform’s for a platform_admin.',
-  }),
-  ...members,
-})
+const CreateUser = Body(
+  {
+    id: Type.String({ ...ExternalId, description: 'The `sub` of the user’s tokens.' }),
+    tenant_id: Type.String({
+      ...ExternalId,
+      description: 'The tenant of the user’s tokens; the platform’s for a platform_admin.',
+    }),
+    ...members,
+  },
+  { title: 'CreateUser' },
+)
 
-const ChangeUserBody = Body(members)
+const UpdateUser = Body(members, { title: 'UpdateUser' })
 
-const UsersQuery = Query({
-  ...PageQuery,
+const FILTERS = {
   tenant_id: Type.Optional(ExternalId),
   status: Type.Optional(Status),
   role: Type.Optional(RoleName),
   email: Type.Optional(Type.String({ ...Email, description: 'In capitals or not.' })),
+}
+
+const nameIn = (given: { params: Static<typeof params>; query: Static<typeof query> }): UserName => ({
+  userId: given.params.user_id,
+  tenantId: given.query.tenant_id,
 })
 
-const nameIn = (request: {
-  params: Static<typeof UserParams>
-  query: Static<typeof OneUserQuery>
-}): UserName => ({ userId: request.params.user_id, tenantId: request.query.tenant_id })
-
 /** `changed` is called when somebody's access has changed. */
-export function userRoutes(deps: Deps, changed: () => void): FastifyPluginAsyncTypebox {
-  const cursors = cursorOf('users', ['uuid'])
-
-  return async app => {
-    app.get(
+export const userRoutes = (deps: Deps, changed: () => void) =>
+  routes(deps, { tag: 'Administration', guard: 'platform_admin' }, route => {
+    route.list(
       base,
       {
-        config,
-        schema: {
-          tags,
-          operationId: 'listUsers',
-          summary: 'List the users',
-          description: 'Those in the directory, newest first. Callers who are not in it work all the same.',
-          querystring: UsersQuery,
-          response: { 200: Many(User) },
-        },
+        id: 'listUsers',
+        summary: 'List users',
+        description: 'Those in the directory, newest first. Callers who are not in it work all the same.',
+        filters: FILTERS,
+        items: User,
+        cursor: cursorOf('users', ['uuid']),
+        key: (row: { id: string }) => [row.id],
       },
-      async (request, reply) => {
-        const { limit, cursor, ...filter } = request.query
-        const before = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listUsers(deps.db, filter, limit + 1, before ?? null)
-        const { data, next_cursor } = cursors.page(rows, limit, row => [row.id])
-        return withNextLink(request, reply, { data: data.map(shownUser), next_cursor })
-      },
+      ({ filter, limit, after }) => listUsers(deps.db, filter, limit, after),
     )
 
-    app.post(
+    route.post(
       base,
       {
-        config: {
-          ...config,
-          problems: { 409: { user_exists: 'The tenant has this user.', ...OWN } },
-        },
-        schema: {
-          tags,
-          operationId: 'createUser',
-          summary: 'Add a user to the directory',
-          description: 'Under the `sub` and the tenant of the user’s tokens. 409 `user_exists`.',
-          body: CreateUserBody,
-          response: { 201: One(User) },
-        },
+        id: 'createUser',
+        summary: 'Add a user to the directory',
+        description: 'Under the `sub` and the tenant of the user’s tokens. 409 `user_exists`.',
+        problems: { 409: { user_exists: 'The tenant has this user.', ...OWN } },
+        body: CreateUser,
+        status: 201,
+        data: User,
       },
-      async (request, reply) => {
-        const inTx = inRequest(deps, request)
-        const user = await createUser(inTx, callerOf(request), request.body)
-        await afterCommit(inTx.db, changed)
-        const query = new URLSearchParams({ tenant_id: user.tenant_id })
-        reply.code(201).header('location', `${base}/${encodeURIComponent(user.user_id)}?${query}`)
-        return { data: shownUser(user) }
+      async ({ deps, caller, body, reply }) => {
+        const user = await createUser(deps, caller, body)
+        await afterCommit(deps.db, changed)
+        const tenant = new URLSearchParams({ tenant_id: user.tenant_id })
+        reply.header('location', `${base}/${encodeURIComponent(user.user_id)}?${tenant}`)
+        return shownUser(user)
       },
     )
 
-    app.get(
+    route.get(
       `${base}/:user_id`,
-      {
-        config: { ...config, problems: { 409: AMBIGUOUS } },
-        schema: {
-          tags,
-          operationId: 'getUser',
-          summary: 'Show a user',
-          params: UserParams,
-          querystring: OneUserQuery,
-          response: { 200: One(User) },
-        },
-      },
-      async request => {
-        const { userId, tenantId } = nameIn(request)
-        return { data: shownUser(oneUser(await findUsers(deps.db, userId, tenantId))) }
+      { id: 'getUser', summary: 'Get a user', problems: { 409: AMBIGUOUS }, params, query, data: User },
+      async given => {
+        const { userId, tenantId } = nameIn(given)
+        return shownUser(oneUser(await findUsers(deps.db, userId, tenantId)))
       },
     )
 
-    app.patch(
+    route.patch(
       `${base}/:user_id`,
       {
-        config: { ...config, problems: { 409: { ...AMBIGUOUS, ...OWN, ...LAST } } },
-        schema: {
-          tags,
-          operationId: 'changeUser',
-          summary: 'Change, suspend or reinstate a user',
-          description:
-            'A suspended user is refused with 403 `user_suspended`, by token, session or API key: at once by this process, within 5 seconds by every other. 409 `own_user` for one’s own status or role, `last_operator` for the last active user of the platform’s tenant.',
-          params: UserParams,
-          querystring: OneUserQuery,
-          body: ChangeUserBody,
-          response: { 200: One(User) },
-        },
+        id: 'changeUser',
+        summary: 'Update, suspend or reinstate a user',
+        description:
+          'A suspended user is refused with 403 `user_suspended`, by token, session or API key: at once by this process, within 5 seconds by every other. 409 `own_user` for one’s own status or role, `last_operator` for the last active user of the platform’s tenant.',
+        problems: { 409: { ...AMBIGUOUS, ...OWN, ...LAST } },
+        params,
+        query,
+        body: UpdateUser,
+        data: User,
       },
-      async request => {
-        const user = await changeUser(deps, callerOf(request), nameIn(request), request.body)
+      async given => {
+        const user = await changeUser(given.deps, given.caller, nameIn(given), given.body)
         changed()
-        return { data: shownUser(user) }
+        return shownUser(user)
       },
     )
 
-    app.delete(
+    route.delete(
       `${base}/:user_id`,
       {
-        config: { ...config, problems: { 409: { ...AMBIGUOUS, ...OWN } } },
-        schema: {
-          tags,
-          operationId: 'deleteUser',
-          summary: 'Take a user out of the directory',
-          description:
-            'Revokes the user’s API keys as well. Tokens of the issuer stay good: to keep somebody out, suspend them.',
-          params: UserParams,
-          querystring: OneUserQuery,
-          response: { 204: Type.Null({ description: 'The user is out of the directory.' }) },
-        },
+        id: 'deleteUser',
+        summary: 'Remove a user from the directory',
+        description:
+          'Revokes the user’s API keys as well. Tokens of the issuer stay good: to keep somebody out, suspend them.',
+        problems: { 409: { ...AMBIGUOUS, ...OWN } },
+        params,
+        query,
+        done: 'The user is out of the directory.',
       },
-      async (request, reply) => {
-        await deleteUser(deps, callerOf(request), nameIn(request))
+      async given => {
+        await deleteUser(given.deps, given.caller, nameIn(given))
         changed()
-        return reply.code(204).send(null)
       },
     )
-  }
-}
+  })

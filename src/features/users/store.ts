@@ -1,17 +1,21 @@
-// SQL of the users.
+// All SQL of the users.
 import { sql } from 'kysely'
 import { auditedTable, storable } from '../../kernel/audit.ts'
+import { listPage } from '../../kernel/db/list.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Permissions } from '../../kernel/http/caller.ts'
+import type { Key } from '../../kernel/http/pages.ts'
+import { jsonOf } from '../../kernel/noun.ts'
 import { ownerRolesDiffer, ownerTokenSeen } from '../api-keys/index.ts'
-import type { UserRow, UserStatus } from './user.ts'
+import { User, type UserRow, type UserStatus } from './user.ts'
 
 const USERS = auditedTable('users', { key: ['id'], silent: ['updated_at'] })
 const ONCE = ['tenant_id', 'user_id'] as const
 
-export async function insertUser(executor: Executor, row: UserRow): Promise<boolean> {
-  return (await USERS.insert(executor, [row], ONCE)).length > 0
+/** Undefined when the tenant has the user already. */
+export async function insertUser(executor: Executor, row: UserRow): Promise<UserRow | undefined> {
+  return (await USERS.insert(executor, [row], ONCE))[0]
 }
 
 /** An existing user keeps its role unless the new row has one. */
@@ -53,24 +57,26 @@ export interface UserFilter {
 }
 
 /** Newest first. */
-export function listUsers(
+export const listUsers = (
   executor: Executor,
-  { email, ...filter }: UserFilter,
+  { tenant_id, status, role, email }: UserFilter,
   limit: number,
-  before: string | null,
-): Promise<UserRow[]> {
-  let query = executor.selectFrom('users').selectAll()
-  for (const name of ['tenant_id', 'status', 'role'] as const) {
-    const value = filter[name]
-    if (value !== undefined) query = query.where(name, '=', value)
-  }
-  return query
-    .$if(email !== undefined, q => q.where(sql<boolean>`lower(email) = lower(${email!})`))
-    .$if(before !== null, q => q.where('id', '<', before))
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute()
-}
+  after: Key | null,
+): Promise<{ id: string; json: string }[]> =>
+  listPage(executor, {
+    name: 'users',
+    select: `select u.id, ${jsonOf(User, 'u')}::text as json from users u`,
+    filters: {
+      tenant_id: ['u.tenant_id = ?', tenant_id],
+      status: ['u.status = ?', status],
+      role: ['u.role = ?', role],
+      email: ['lower(u.email) = lower(?)', email],
+    },
+    orderBy: ['u.id'],
+    descending: true,
+    after,
+    limit,
+  })
 
 export type UserChanges = Partial<Pick<UserRow, 'email' | 'display_name' | 'role' | 'status'>>
 

@@ -2,11 +2,11 @@
 // tenant is another user.
 
 import { Type } from 'typebox'
-import type { Deps } from '../../deps.ts'
 import type { Row } from '../../kernel/db/tables.ts'
 import { conflict, notFound } from '../../kernel/errors.ts'
-import { type Caller, homeTenant, type Identity } from '../../kernel/http/caller.ts'
+import { type Caller, tenantsOf } from '../../kernel/http/caller.ts'
 import { Nullable, Time } from '../../kernel/http/schemas.ts'
+import { noun } from '../../kernel/noun.ts'
 
 export const USER_STATUSES = ['active', 'suspended'] as const
 export type UserStatus = (typeof USER_STATUSES)[number]
@@ -31,32 +31,23 @@ export const DisplayName = Type.String({
 })
 export const Status = Type.Enum([...USER_STATUSES])
 
-export const User = Type.Object({
-  id: Type.String({ description: 'The `sub` of the user’s tokens.' }),
-  tenant_id: Type.String(),
-  email: Nullable(Type.String()),
-  display_name: Nullable(Type.String()),
-  role: Nullable(Type.String({ description: 'What it does not permit, the user may not do.' })),
-  status: Status,
-  created_at: Time,
-  updated_at: Time,
-})
-
 /** The row's own id is for pagination only. */
-export const shownUser = ({ id: _row, user_id, ...rest }: UserRow) => ({ id: user_id, ...rest })
+export const User = noun(
+  'User',
+  {
+    id: Type.String({ description: 'The `sub` of the user’s tokens.' }),
+    tenant_id: Type.String(),
+    email: Nullable(Type.String()),
+    display_name: Nullable(Type.String()),
+    role: Nullable(Type.String({ description: 'What it does not permit, the user may not do.' })),
+    status: Status,
+    created_at: Time,
+    updated_at: Time,
+  },
+  { id: '$.user_id' },
+)
 
-/**
- * Every tenant in which a suspension is the caller's. A platform_admin is a user of the platform's tenant, whichever its
- * token or key names besides: suspended there is suspended everywhere.
- */
-export function tenantsOf(
-  caller: Pick<Identity, 'tenantId' | 'platformAdmin' | 'ownerTenant'>,
-  platformTenantId: string,
-): string[] {
-  const home = homeTenant(caller, platformTenantId)
-  const tenants = [home, caller.ownerTenant ?? home, caller.platformAdmin ? platformTenantId : home]
-  return [...new Set(tenants)]
-}
+export const shownUser = ({ id: _row, user_id, ...rest }: UserRow) => ({ id: user_id, ...rest })
 
 /** A user is named by its id alone while only one tenant has that id; otherwise by its tenant too. */
 export function oneUser(found: readonly UserRow[]): UserRow {

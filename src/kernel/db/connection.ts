@@ -129,6 +129,14 @@ export class Connection extends pg.Client {
     await this.#send({ text: 'select 1' }, ALIVE_WITHIN_MS)
   }
 
+  /** Forgets its plans when they are old. Between transactions; a session that is shared has none. */
+  async renewPlans(): Promise<void> {
+    const now = performance.now()
+    if (this.pooled || now - this.#plannedAt < (this.#options.plansLastMs ?? PLANS_LAST_MS)) return
+    this.#plannedAt = now
+    await this.#send({ text: 'discard plans' }, this.#limit())
+  }
+
   /** Ends it at once, whatever is under way on it. */
   destroy(error: Error): void {
     this.#condemn(error)
@@ -172,20 +180,11 @@ export class Connection extends pg.Client {
       return
     }
     config.name ??= preparedName(config.text, config.values)
-    if (config.name !== undefined) this.#renewPlans(limitMs)
     // In a transaction the limit is the one it began with: a setting would be undone together with it.
     if (limit === this.#serverLimitMs || /[TE]/.test(this.getTransactionStatus() ?? '')) return
     this.#serverLimitMs = limit
     // If this fails, the statement after it does too.
     this.#send({ text: `set statement_timeout = ${limit}` }, ALIVE_WITHIN_MS).catch(() => {})
-  }
-
-  #renewPlans(limitMs: number): void {
-    const now = performance.now()
-    if (now - this.#plannedAt < (this.#options.plansLastMs ?? PLANS_LAST_MS)) return
-    this.#plannedAt = now
-    // It fails where the transaction has failed already; the statement after it then does too.
-    this.#send({ text: 'discard plans' }, limitMs).catch(() => {})
   }
 
   #send(config: pg.QueryConfig, limitMs: number): Promise<pg.QueryResult>

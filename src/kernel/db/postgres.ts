@@ -143,7 +143,8 @@ class ConnectionPool {
       const connection = ours(await this.#pool.connect())
       const release = connection.release
       connection.release = error => release(error || connection.unfit)
-      if (isFresh(connection) || (await isAlive(connection))) return connection
+      if ((isFresh(connection) || (await isAlive(connection))) && (await succeeds(connection.renewPlans())))
+        return connection
       // The idle ones have gone with it: the next is new, or was in use until now.
       connection.release(true)
     }
@@ -173,8 +174,10 @@ const isFresh = ({ unfit, answeredAt }: Connection): boolean =>
   unfit === undefined && performance.now() - answeredAt < FRESH_MS
 
 const isAlive = async (connection: Connection): Promise<boolean> =>
-  connection.unfit === undefined &&
-  connection.proveAlive().then(
+  connection.unfit === undefined && succeeds(connection.proveAlive())
+
+const succeeds = (work: Promise<void>): Promise<boolean> =>
+  work.then(
     () => true,
     () => false,
   )

@@ -355,6 +355,22 @@ export interface GeneratedTables {
     effective_to: string | null
     created_at: string
   }
+  resource_versions: {
+    resource_id: string
+    event_id: string
+    valid_from: string
+    valid_to: string | null
+    kind: string
+    name: string
+    region: string | null
+    status: string | null
+    tenant_id: string | null
+    project_id: string | null
+    deployment_id: string | null
+    tags: string[]
+    attrs: unknown
+    deleted_at: string | null
+  }
   roles: {
     name: string
     description: string | null

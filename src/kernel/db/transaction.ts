@@ -1,8 +1,8 @@
 // One transaction for one use case. A deadlock or a serialization failure means that nothing was done, so it is
 // tried again; everything the callback does must therefore go through the executor it is handed. Work that needs nothing
 // but the database also waits while the database is away.
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { retry, systemTimer } from '../retry.ts'
 import { isDatabaseAway, sqlState } from './errors.ts'
 import type { Executor } from './tables.ts'
 
@@ -46,13 +46,9 @@ export function beforeCommit(tx: Executor, step: () => Promise<unknown>): void {
 /** The same retries for a statement that is a transaction by itself. Inside one, the whole is tried again or nothing. */
 export async function untilDone<T>(executor: Executor, work: () => Promise<T>): Promise<T> {
   if (executor.isTransaction) return work()
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (attempt >= ATTEMPTS || !TRY_AGAIN.has(sqlState(error) ?? '')) throw error
-    }
-  }
+  return retry(work, {
+    pauseAfter: (error, tried) => (tried < ATTEMPTS && TRY_AGAIN.has(sqlState(error) ?? '') ? 0 : null),
+  })
 }
 
 /**
@@ -86,18 +82,20 @@ export async function waitForDatabase<T>(
   work: (again: boolean) => Promise<T>,
   { signal, log, what, onWait }: Waiting,
 ): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await work(attempt > 0)
-    } catch (error) {
-      if (!isDatabaseAway(error) || signal.aborted) throw error
+  let last: unknown
+  return retry(() => work(last !== undefined), {
+    pauseAfter(error, tried) {
+      if (!isDatabaseAway(error) || signal.aborted) return null
+      last = error
       onWait?.()
       // The first time at once: most often a single connection broke.
-      const pauseMs = attempt === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1))
+      const pauseMs = tried === 1 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (tried - 2))
       log.warn({ err: error, retry_in_ms: pauseMs }, `${what} waits for the database`)
-      await pause(pauseMs, undefined, { signal }).catch(() => {
-        throw error
-      })
-    }
-  }
+      return pauseMs
+    },
+    sleep: ms =>
+      systemTimer.sleep(ms, signal).catch(() => {
+        throw last
+      }),
+  })
 }

@@ -3,13 +3,18 @@
 import { hkdfSync } from 'node:crypto'
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { actAs } from '../audit.ts'
 import type { SecretKeys } from '../crypto.ts'
 import { forbidden, unauthenticated } from '../errors.ts'
 import { isUuid } from '../ids.ts'
+import { clientRequestId } from '../log.ts'
 import {
   type Access,
+  actingRole,
+  addressOf,
   type Caller,
   type CredentialKind,
+  callerOf,
   type Guard,
   type Identity,
   neededFor,
@@ -72,6 +77,30 @@ export function installGuards(app: FastifyInstance, authenticator: Authenticator
     caller.operator = access.operator
     caller.limits = access.limits
     refuseUnpermitted(caller, guard, neededFor(guard, permission, request.method, url), permissionInstead)
+  })
+}
+
+/**
+ * What a request writes, it writes as its caller. Entered after the body was read, because a context does not survive
+ * that; requests that only read act as nobody.
+ */
+export function installActing(app: FastifyInstance): void {
+  app.addHook('preHandler', (request, _reply, done) => {
+    if (request.caller === undefined || SAFE_METHODS.has(request.method)) return done()
+    const caller = callerOf(request)
+    const { schema, url } = request.routeOptions
+    const actor = {
+      actor: caller.sub,
+      actor_role: actingRole(caller),
+      actor_tenant_id: caller.tenantId,
+      request_id: request.id,
+      client_request_id: clientRequestId(request.headers['x-request-id']),
+      credential_kind: caller.via,
+      credential_id: caller.credentialId,
+      address: addressOf(request),
+      operation: (schema as { operationId?: string } | undefined)?.operationId ?? `${request.method} ${url}`,
+    }
+    actAs(actor, done)
   })
 }
 

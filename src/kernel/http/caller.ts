@@ -78,6 +78,19 @@ export const seesAllTenants = (caller: Pick<Caller, 'platformAdmin' | 'operator'
 export const homeTenant = ({ tenantId }: Pick<Identity, 'tenantId'>, platformTenantId: string): string =>
   tenantId ?? platformTenantId
 
+/**
+ * Every tenant in which a suspension is the caller's. A platform_admin is a user of the platform's tenant, whichever its
+ * token or key names besides: suspended there is suspended everywhere.
+ */
+export function tenantsOf(
+  caller: Pick<Identity, 'tenantId' | 'platformAdmin' | 'ownerTenant'>,
+  platformTenantId: string,
+): string[] {
+  const home = homeTenant(caller, platformTenantId)
+  const tenants = [home, caller.ownerTenant ?? home, caller.platformAdmin ? platformTenantId : home]
+  return [...new Set(tenants)]
+}
+
 /** The role that events record beside the actor. */
 export const actingRole = (caller: Caller): string | null =>
   caller.platformAdmin ? PLATFORM_ADMIN : (caller.roles[0] ?? null)
@@ -125,6 +138,27 @@ export function permits(permissions: Permissions, needed: string): boolean {
     ((kind === 'read' || kind === 'write') && permissions.includes(`*:${kind}`))
   )
 }
+
+/** Sorted, each once. */
+export const inOrder = (permissions: Permissions): string[] => [...new Set(permissions)].sort()
+
+/**
+ * What the roles of a token permit together; null: they hold nothing back. A role that is not registered permits what
+ * callers of a tenant may do without any, so that nothing changes for anybody until an operator registers a role.
+ */
+export function unionOf(
+  named: readonly string[],
+  registered: Readonly<Record<string, Permissions>>,
+): Permissions | null {
+  if (named.length === 0 || named.some(name => !Object.hasOwn(registered, name))) return null
+  return inOrder(named.flatMap(name => registered[name]!))
+}
+
+export const ROLE_NAME = '^[a-z0-9_-]{1,64}$'
+const roleName = new RegExp(ROLE_NAME)
+
+/** Whether a role can be registered under the name at all; a token may say anything. */
+export const isRoleName = (name: string): boolean => roleName.test(name)
 
 type Rights = Pick<Caller, 'platformAdmin' | 'operator' | 'limits'>
 

@@ -2,12 +2,14 @@
 // from a running service (`npm run examples`).
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { COMMON, type DeclaredProblems } from './problems.ts'
 
 /** Where a route's problems travel from the route to here; it is gone from the finished document. */
 export const PROBLEMS = 'x-problems'
 
 interface Schema {
+  title?: string
   type?: unknown
   default?: unknown
   required?: string[]
@@ -33,7 +35,7 @@ interface Operation {
 }
 interface Document {
   paths?: Record<string, Record<string, Operation>>
-  components?: { examples?: object; responses?: object }
+  components?: { schemas?: object; examples?: object; responses?: object }
 }
 
 /**
@@ -83,12 +85,50 @@ export function finishDocument<T extends object>(document: T): T {
         : problemResponse(status, codes, problems, operation.operationId)
     }
   }
+  components.schemas = { ...components.schemas, ...inOrder(nameSchemas(paths)) }
   components.responses = inOrder(shared)
   components.examples = inOrder(
     Object.fromEntries(Object.entries(problems).map(([code, value]) => [code, { value }])),
   )
   Object.assign(document, { components })
   return document
+}
+
+/**
+ * Moves every schema with a title to the components, where generators of clients find its name, and leaves a reference. A
+ * body is named by its operation. One name stands for one schema: that is checked here.
+ */
+function nameSchemas(paths: NonNullable<Document['paths']>): Record<string, object> {
+  const named: Record<string, object> = {}
+
+  function reference(title: string, schema: object): object {
+    const known = named[title]
+    if (known && !isDeepStrictEqual(known, schema)) throw new Error(`${title} is the name of two schemas`)
+    named[title] = schema
+    return { $ref: `#/components/schemas/${title}` }
+  }
+
+  function visit(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map(visit)
+    if (typeof node !== 'object' || node === null) return node
+    const { title, ...rest } = Object.fromEntries(
+      Object.entries(node).map(([key, value]) => [key, key.startsWith('example') ? value : visit(value)]),
+    )
+    if (typeof title !== 'string') return title === undefined ? rest : { title, ...rest }
+    const types = [(rest as Schema).type].flat()
+    const ref = reference(title, { ...rest, type: types.find(type => type !== 'null') })
+    return types.includes('null') ? { anyOf: [ref, { type: 'null' }] } : ref
+  }
+
+  for (const operation of Object.values(paths).flatMap(methods => Object.values(methods))) {
+    const { operationId = '', requestBody, responses } = operation
+    for (const media of Object.values(requestBody?.content ?? {}))
+      if (media.schema?.type === 'object')
+        media.schema.title ??= `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Body`
+    if (requestBody) operation.requestBody = visit(requestBody) as typeof requestBody
+    operation.responses = visit(responses) as typeof responses
+  }
+  return named
 }
 
 /** A body that may be null may be left out. */

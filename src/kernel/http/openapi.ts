@@ -34,14 +34,33 @@ const ProblemSchema = Type.Object(
   { $id: 'Problem', description: 'An error, as RFC 9457 has it.' },
 )
 
+/** The headings that operations stand under. A route with another is refused. */
+const TAGS = {
+  Deployments: 'The billable unit: its states, the moves between them, its subscription, its usage.',
+  Inventory: 'The provider’s projects and resources as the last sweep saw them, and the sweeps themselves.',
+  Drift: 'Where live resources differ from what was provisioned.',
+  Sagas: 'Workflows that provision and deprovision, step by step, and their compensation.',
+  Catalog: 'Plans with their versions, addons and prices of resources.',
+  Costs: 'What a tenant’s resources cost the platform.',
+  Billing: 'The provider’s balance and invoices, their lines, and the push to finance.',
+  Webhooks: 'Events sent to your own addresses, and their deliveries.',
+  'API keys': 'Keys that stand for a user.',
+  Invitations: 'Joining a tenant.',
+  Administration: 'Users, roles, secrets, storage, scheduled tasks and the audit log.',
+  Service: 'Health, the session of a browser, and this description.',
+} as const
+
+const AnyObject = Type.Object({}, { additionalProperties: true })
+
 const Description = Type.Object(
   {
     openapi: Type.String(),
-    info: Type.Object({}),
-    servers: Type.Array(Type.Object({})),
-    security: Type.Array(Type.Object({})),
-    paths: Type.Object({}),
-    components: Type.Object({}),
+    info: AnyObject,
+    tags: Type.Array(AnyObject),
+    servers: Type.Array(AnyObject),
+    security: Type.Array(AnyObject),
+    paths: AnyObject,
+    components: AnyObject,
   },
   { description: 'The document itself, without `data` around it.' },
 )
@@ -88,6 +107,7 @@ export async function installOpenapi(app: FastifyInstance, version: string): Pro
           '408 `request_timeout` or 431 `headers_too_large`.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       servers: [{ url: '/', description: 'This service' }],
       components: {
         securitySchemes: {

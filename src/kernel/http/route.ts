@@ -39,6 +39,8 @@ interface Operation<P extends TSchema> extends Partial<Group> {
   params?: P
   /** Problems of its own. */
   problems?: DeclaredProblems
+  /** Left out of the API's description: another path of an operation that is in it. */
+  hidden?: boolean
   /** Further settings of the route. */
   config?: object
 }
@@ -50,15 +52,21 @@ interface Call<P extends TSchema, Q extends TSchema, B extends TSchema> extends 
   data?: TSchema
   /** A 201 names what was made: the handler sets `Location`. */
   status?: 200 | 201 | 202
+  /** Of a PUT: it may answer 201 as well, which the handler sets. */
+  mayCreate?: boolean
   done?: string
+  /** In bytes, for a body whose schema sets no bound. */
+  bodyLimit?: number
 }
+
+type Cursors = ReturnType<typeof cursorOf>
 
 interface Listing<P extends TSchema, F extends TProperties, Row> extends Operation<P> {
   /** What each item is. */
   items: TSchema
   /** Query parameters beside `limit` and `cursor`. */
   filters?: F
-  cursor: ReturnType<typeof cursorOf>
+  cursor: Cursors | ((filter: Static<TObject<F>>) => Cursors)
   /** The sort key of a row, which the cursor holds. */
   key: (row: Row) => Key
 }
@@ -118,13 +126,14 @@ export function routes<Deps extends { db: Executor }>(
     const call =
       (method: string): AddCall<Deps> =>
       (url, operation, handler) => {
-        const { query, body, data, status = 200, done } = operation
+        const { query, body, data, status = 200, mayCreate, done, bodyLimit } = operation
         const response = data
-          ? { [status]: One(data) }
+          ? { [status]: One(data), ...(mayCreate && { 201: One(data) }) }
           : { 204: Type.Null({ ...(done && { description: done }) }) }
         app.route({
           method,
           url,
+          ...(bodyLimit !== undefined && { bodyLimit }),
           config: configOf(group, operation),
           schema: {
             ...described(group, operation),
@@ -135,8 +144,10 @@ export function routes<Deps extends { db: Executor }>(
           handler: async (request, reply) => {
             const given = givenTo(inRequest(deps, request), request, reply)
             const result = await handler({ ...given, query: request.query, body: request.body } as never)
-            if (!data) return reply.code(204).send(null)
-            reply.code(status as 204)
+            // Under an idempotency key the response is sent after the commit: it must be returned.
+            const created = mayCreate && reply.statusCode === 201
+            reply.code((data ? (created ? 201 : status) : 204) as 204)
+            if (!data) return null
             return result instanceof JsonText ? jsonText(reply, `{"data":${result.text}}`) : { data: result }
           },
         })
@@ -149,7 +160,7 @@ export function routes<Deps extends { db: Executor }>(
       patch: call('PATCH'),
       delete: call('DELETE'),
       list(url, operation, handler) {
-        const { filters, items, cursor: cursors, key } = operation
+        const { filters, items, key } = operation
         app.route({
           method: 'GET',
           url,
@@ -161,6 +172,8 @@ export function routes<Deps extends { db: Executor }>(
           },
           handler: async (request, reply) => {
             const { limit, cursor, ...filter } = request.query as { limit: number; cursor?: string }
+            const cursors =
+              typeof operation.cursor === 'function' ? operation.cursor(filter as never) : operation.cursor
             const after = cursors.read(cursor)
             const given = givenTo(deps, request, reply)
             const rows = await handler({ ...given, filter, limit: limit + 1, after } as never)
@@ -192,11 +205,12 @@ function configOf(group: Group, operation: Operation<TSchema>) {
 
 const described = (
   { tag }: Group,
-  { id, summary, description, params, ...own }: Operation<TSchema>,
+  { id, summary, description, params, hidden, ...own }: Operation<TSchema>,
 ): FastifySchema => ({
   tags: [own.tag ?? tag],
   operationId: id,
   summary,
   ...(description && { description }),
   ...(params && { params }),
+  ...(hidden && { hide: true }),
 })

@@ -17,8 +17,10 @@ export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null
 }
 
 /** A body: unknown fields are refused, naming them. */
-export const Body = <T extends TProperties>(properties: T, options: { description?: string } = {}) =>
-  Type.Object(properties, { additionalProperties: false, ...options })
+export const Body = <T extends TProperties>(
+  properties: T,
+  options: { title?: string; description?: string } = {},
+) => Type.Object(properties, { additionalProperties: false, ...options })
 
 /** For a request without a body; an empty object is accepted as well. */
 export const NoBody = Type.Union([Type.Null(), Type.Object({}, { additionalProperties: false })])

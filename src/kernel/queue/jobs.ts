@@ -8,6 +8,7 @@ import type { Engine } from '../db/engine.ts'
 import { sqlState } from '../db/errors.ts'
 import type { Executor } from '../db/tables.ts'
 import type { Metrics } from '../metrics.ts'
+import { retry } from '../retry.ts'
 import { within } from '../time.ts'
 import {
   DEAD_LETTERS,
@@ -279,19 +280,16 @@ const UNIQUE_VIOLATION = '23505'
 const MOST_CLASHES = 3
 
 /** Another node may be making or migrating the queue's tables at this moment. */
-async function startBoss(boss: PgBoss, log: Logger): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await boss.start()
-      return
-    } catch (error) {
+const startBoss = (boss: PgBoss, log: Logger) =>
+  retry(() => boss.start(), {
+    pauseAfter(error, tried) {
       const state = sqlState(error)
-      const clash = state === UNIQUE_VIOLATION && attempt <= MOST_CLASHES
-      if (state !== LOCK_NOT_AVAILABLE && !clash) throw error
+      const clash = state === UNIQUE_VIOLATION && tried <= MOST_CLASHES
+      if (state !== LOCK_NOT_AVAILABLE && !clash) return null
       log.info({ err: error }, 'another process migrates the queue: waiting for it')
-    }
-  }
-}
+      return 0
+    },
+  })
 
 /**
  * When a cron expression fires next: working it out takes longer than reading the task from the database, so it is kept

@@ -8,14 +8,14 @@ import { buildApp } from '../../../src/app.ts'
 import { readConfig } from '../../../src/config.ts'
 import { type Context, createContext } from '../../../src/context.ts'
 import { ingestInvoice } from '../../../src/features/billing/ingest-invoice.ts'
-import { upsertInvoices } from '../../../src/features/billing/repository.ts'
+import { upsertInvoices } from '../../../src/features/billing/invoice-store.ts'
 import { detectDrift } from '../../../src/features/drift/detect-drift.ts'
-import { refreshResource } from '../../../src/features/inventory/refresh-resource.ts'
+import { refreshResource } from '../../../src/features/inventory/actions.ts'
 import { syncKind } from '../../../src/features/inventory/sync-kind.ts'
 import { syncProjects } from '../../../src/features/inventory/sync-projects.ts'
-import { meterHours } from '../../../src/features/metering/meter-hours.ts'
+import { meterHours } from '../../../src/features/metering/jobs.ts'
 import { createDriver } from '../../../src/features/sagas/driver.ts'
-import { registryOf } from '../../../src/features/sagas/registry.ts'
+import { registryOf } from '../../../src/features/sagas/step.ts'
 import { createProvider, oneProvider } from '../../../src/integrations/digitalocean/index.ts'
 import type { Engine } from '../../../src/kernel/db/engine.ts'
 import { newId } from '../../../src/kernel/ids.ts'
@@ -186,7 +186,8 @@ export async function openService(engine: Engine): Promise<Service> {
       await detectDrift(ctx, job())
     },
     async meter() {
-      await meterHours(ctx, job())
+      // A run meters a month at most, and the model everything that is due.
+      while ((await meterHours(ctx, job())) > 0);
     },
     async ingest(invoice_uuid, csv) {
       const listed = { invoice_uuid, invoice_number: null, period: '2026-11-01', amount: '0' }

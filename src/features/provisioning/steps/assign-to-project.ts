@@ -1,5 +1,5 @@
-// Step: the droplet moves into the tenant's project. Sent again as often as it takes: assigning twice is assigning once.
-// Nothing to undo: a droplet that is destroyed leaves its project.
+// Step: the droplet moves into the tenant's project. Sent again until it succeeds, which is safe:
+// assigning twice is assigning once. Nothing to undo: a droplet that is destroyed leaves its project.
 import type { Deps } from '../../../deps.ts'
 import { urnOf } from '../../../integrations/digitalocean/index.ts'
 import type { Step } from '../../sagas/index.ts'
@@ -14,17 +14,17 @@ export const assignToProject = ({ providers }: Pick<Deps, 'providers'>): Step =>
     const urn = urnOf('droplet', String(context.droplet_id))!
     const project = String(context.project_provider_id)
     const provider = providers.for('provisioning')
-    let said = 'no answer'
+    let status = 'no answer'
     const assigned = await provider.poll(
       async () => {
-        const [answer] = await provider.assignToProject(project, [urn], { signal })
-        said = answer?.status ?? said
-        // Anything else may be the provider's own delay in learning of the droplet.
-        return ASSIGNED.has(said) || undefined
+        const [response] = await provider.assignToProject(project, [urn], { signal })
+        status = response?.status ?? status
+        // Anything else may mean that the provider's projects do not know the droplet yet.
+        return ASSIGNED.has(status) || undefined
       },
       { signal },
     )
-    if (assigned) return { ok: true, output: { status: said } }
-    return { ok: false, reason: `the provider did not assign ${urn} to the project: ${said}` }
+    if (assigned) return { ok: true, output: { status } }
+    return { ok: false, reason: `the provider did not assign ${urn} to the project: ${status}` }
   },
 })

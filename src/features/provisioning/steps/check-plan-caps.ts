@@ -1,13 +1,11 @@
-// Step: is there a place left in the deployment's plan? Two runs at once cannot both take the last one: the deployment is
-// held while places are counted, and the one that is taken is in the database before the next run counts.
+// Step: reserves a place in the deployment's plan, if one is left. Two runs at once cannot both take the last one: the
+// deployment is locked from the count to the reservation. Undone by releasing the place.
 import type { Deps } from '../../../deps.ts'
 import { lockDeploymentAlone } from '../../deployments/index.ts'
 import type { Step } from '../../sagas/index.ts'
 import { findEntitlement } from '../../subscriptions/index.ts'
-import { limitOf, refusal } from '../plan-cap.ts'
-import { refusedState } from '../provisionable.ts'
-import { countTaken, release, reserve } from '../repository.ts'
-import type { ProvisionInputs } from '../schemas.ts'
+import { type ProvisionInputs, planFull, planLimit, refusedState } from '../provisioning.ts'
+import { countTaken, release, reserve } from '../store.ts'
 
 export const checkPlanCaps = ({ clock }: Pick<Deps, 'clock'>): Step => ({
   name: 'check_plan_caps',
@@ -21,9 +19,9 @@ export const checkPlanCaps = ({ clock }: Pick<Deps, 'clock'>): Step => ({
       const refused = refusedState(deployment.state)
       if (refused) return { ok: false, reason: refused }
       const place = { saga_id: sagaId, deployment_id, resource_kind: 'droplet' }
-      const limit = limitOf(await findEntitlement(tx, deployment_id, 'droplet'))
+      const limit = planLimit(await findEntitlement(tx, deployment_id, 'droplet'))
       const taken = await countTaken(tx, place)
-      if (limit !== null && taken >= limit) return { ok: false, reason: refusal('droplet', limit, taken) }
+      if (limit !== null && taken >= limit) return { ok: false, reason: planFull('droplet', limit, taken) }
       await reserve(tx, { ...place, created_at: clock.now().toISOString() })
       return { ok: true, context: { tenant_id: deployment.tenant_id }, output: { limit, taken } }
     })

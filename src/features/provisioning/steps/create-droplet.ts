@@ -1,14 +1,13 @@
-// Step: the droplet, tagged with its deployment and this saga, and sent to the provider at most once. Undone by destroying
-// whatever carries the saga's tag, unless it is known to be another tenant's, and looking until nothing does; the inventory
-// learns of it at once, so that what is gone takes no place in the plan.
+// Step: creates the droplet, tagged with its deployment and this saga; the request is sent at most once. Undone by destroying
+// whatever has the saga's tag, unless it is known to be another tenant's, and polling until nothing has it; the inventory is
+// updated at once, so that what is gone takes no place in the plan.
 import type { Deps } from '../../../deps.ts'
 import { idText, isGpuSize, ProviderError } from '../../../integrations/digitalocean/index.ts'
 import { beginLook, deploymentTag, sendRefresh } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
-import { dropletsOfOthers } from '../leak-repository.ts'
-import { recordDestroyed } from '../record-destroyed.ts'
-import type { ProvisionInputs } from '../schemas.ts'
-import { sagaTag } from '../tags.ts'
+import { type ProvisionInputs, sagaTag } from '../provisioning.ts'
+import { dropletsOfOthers } from '../store.ts'
+import { recordDestroyed } from './record-deletions.ts'
 
 export const createDroplet = (deps: Deps): Step => ({
   name: 'create_droplet',
@@ -25,7 +24,7 @@ export const createDroplet = (deps: Deps): Step => ({
           signal,
         })
       const ids = { droplet_id: made.dropletId, action_id: made.actionId }
-      // Shown while it boots; the run does not depend on it.
+      // So that the inventory shows it while it boots; the run does not depend on it.
       await sendRefresh(deps, 'droplet', made.dropletId).catch(err =>
         log.warn({ err }, 'the droplet will not be refreshed'),
       )
@@ -56,7 +55,7 @@ export const createDroplet = (deps: Deps): Step => ({
       { signal },
     )
     const destroyed = new Set(droplets.flatMap(({ id }) => idText(id) ?? []))
-    // Somebody may have taken the saga's tag away to keep it.
+    // Somebody may have removed the saga's tag to keep it.
     for (const id of known)
       if (!destroyed.has(id) && (await provider.get('droplet', id, { signal }))) spared.add(id)
     await transaction(tx =>

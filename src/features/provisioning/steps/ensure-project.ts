@@ -1,12 +1,11 @@
-// Step: the project that holds the tenant's resources, from the mirror, from the provider, or made there. Two runs at once
-// end with one: the provider takes a name once, and whoever is refused finds the other's. It is not undone: an empty
-// project costs nothing and is found by the next run, and deleting it would race with that run.
+// Step: finds the project of the tenant's resources in the mirror or at the provider, or makes it there. Two runs at once
+// end with one project: the provider takes a name once, and whoever is refused finds the other's. It is not undone: an
+// empty project costs nothing and the next run finds it, and deleting it would race with that run.
 import type { Deps } from '../../../deps.ts'
 import { type Provider, ProviderError, type RawItem } from '../../../integrations/digitalocean/index.ts'
 import { findTenantProject, recordTenantProject } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
-import { sagaActor } from '../tags.ts'
-import { tenantProjectName } from '../tenant-project-name.ts'
+import { sagaActor, tenantProjectName } from '../provisioning.ts'
 
 export const ensureProject = (deps: Deps): Step => ({
   name: 'ensure_project',
@@ -17,12 +16,13 @@ export const ensureProject = (deps: Deps): Step => ({
     const known = await transaction(tx => findTenantProject(tx, tenantId))
     if (known) return done(known, 'known')
     const name = tenantProjectName(tenantId)
-    const standing = await findNamed(deps.providers.for('provisioning'), name, signal)
-    const raw = standing ?? (await makeNamed(deps.providers.for('provisioning'), name, tenantId, signal))
+    const provider = deps.providers.for('provisioning')
+    const found = await findNamed(provider, name, signal)
+    const raw = found ?? (await makeNamed(provider, name, tenantId, signal))
     const project = await transaction(tx => recordTenantProject(tx, deps, raw, tenantId, sagaActor(sagaId)))
     if (!project)
       return { ok: false, reason: `the provider’s project “${name}” has been given to someone else` }
-    return done(project, standing ? 'found' : 'made')
+    return done(project, found ? 'found' : 'made')
   },
 })
 
@@ -58,7 +58,7 @@ async function makeNamed(
     return await provider.createProject(input, { signal })
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    // Another run’s, made since we looked; or ours, and the answer was lost.
+    // Another run made it since, or we did and the response was lost.
     const mayBeThere = error.status === 409 || error.mayHaveHappened
     const found = mayBeThere ? await findNamed(provider, name, signal) : undefined
     if (!found) throw error

@@ -1,14 +1,14 @@
-// Step: what the inventory ties to the deployment, put on record before anything is destroyed; the next step adds what only
-// the provider knows of. A droplet whose tie was taken away at the provider since the last sweep is left alone.
+// Step: records which droplets the inventory ties to the deployment before anything is destroyed; the next step adds those
+// that only the provider knows. A droplet whose tag was removed at the provider since the last sweep is left alone.
 //
-// Destroying cannot be undone. What can be is a record that no longer tells the truth: if the run does not get to its end,
-// the droplets that are gone by then are recorded as gone.
+// Destroying cannot be undone, but the inventory is corrected: if the run does not complete, the droplets that are gone by
+// then are recorded as gone.
 import type { Deps } from '../../../deps.ts'
 import { idText, type Provider } from '../../../integrations/digitalocean/index.ts'
 import { deploymentTag, livingOfDeployment } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
-import { recordDestroyed } from '../record-destroyed.ts'
-import type { DeprovisionInputs } from '../schemas.ts'
+import type { DeprovisionInputs } from '../provisioning.ts'
+import { recordDestroyed } from './record-deletions.ts'
 
 export const listDroplets = (deps: Deps): Step => ({
   name: 'list_droplets',
@@ -41,7 +41,7 @@ export const listDroplets = (deps: Deps): Step => ({
   },
 })
 
-/** Gone is not untied: what is gone still has a row to be closed. Tags that the token may not read say nothing. */
+/** One that is gone is not untied: its row must still be closed. Tags that the token may not read say nothing. */
 async function isUntied(provider: Provider, id: string, tag: string, signal: AbortSignal): Promise<boolean> {
   const droplet = await provider.get('droplet', id, { signal })
   return droplet !== null && Array.isArray(droplet.tags) && !droplet.tags.includes(tag)

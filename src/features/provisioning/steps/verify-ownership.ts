@@ -1,6 +1,6 @@
-// Step: nothing is destroyed that is not the deployment's. Tags are anybody's to write, and our mirror may be an hour old, so
-// the provider is asked right before the first destroy: what carries the deployment's tag, and what the tenant's projects
-// hold. One droplet that is not both stops the run while nothing has been touched.
+// Step: makes sure that only the deployment's droplets will be destroyed. Anybody can write a tag, and our mirror may be an
+// hour old, so the provider is asked right before the first destroy which droplets have the deployment's tag and which are
+// in the tenant's projects. One droplet that is not both stops the run before anything is destroyed.
 import type { Deps } from '../../../deps.ts'
 import {
   idText,
@@ -12,7 +12,7 @@ import {
 import { lockDeploymentAlone } from '../../deployments/index.ts'
 import { deploymentOfTags, deploymentTag, projectsOfTenant } from '../../inventory/index.ts'
 import type { Step } from '../../sagas/index.ts'
-import type { DeprovisionInputs } from '../schemas.ts'
+import type { DeprovisionInputs } from '../provisioning.ts'
 
 export const verifyOwnership = ({ providers }: Pick<Deps, 'providers'>): Step => ({
   name: 'verify_ownership',

@@ -1,4 +1,4 @@
-// Step: the droplet boots. Nothing to undo: it only looks.
+// Step: waits until the droplet has booted. Nothing to undo: it only polls.
 import type { Deps } from '../../../deps.ts'
 import type { Step } from '../../sagas/index.ts'
 

@@ -1,0 +1,95 @@
+// What a resource, its events and its history look like: in the API, in webhooks and in the tables.
+import type { ColumnType, SelectType } from 'kysely'
+import { Type } from 'typebox'
+import { kindNames } from '../../integrations/digitalocean/index.ts'
+import type { GeneratedTables } from '../../kernel/db/tables.generated.ts'
+import type { Row } from '../../kernel/db/tables.ts'
+import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
+import { extended, noun } from '../../kernel/noun.ts'
+
+export const PROVIDER = 'digitalocean'
+
+export const KindName = Type.Enum([...kindNames])
+
+export const EVENT_KINDS = [
+  'discovered',
+  'updated',
+  'deleted',
+  'drift_detected',
+  'tagged',
+  'restored',
+] as const
+export type EventKind = (typeof EVENT_KINDS)[number]
+
+export const Resource = noun('Resource', {
+  id: Id,
+  provider: Type.String(),
+  provider_id: Type.String(),
+  kind: KindName,
+  name: Type.String(),
+  region: Nullable(Type.String()),
+  status: Nullable(Type.String()),
+  tenant_id: Nullable(Type.String()),
+  project_id: Nullable(Id),
+  deployment_id: Nullable(Id),
+  tags: Type.Array(Type.String()),
+  attrs: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'What the provider says of this kind; secrets and noise left out.',
+  }),
+  first_seen_at: Time,
+  last_seen_at: Time,
+  stale_strike_count: Type.Integer({
+    description: 'Whole sweeps in a row that did not see it; the third deletes it.',
+  }),
+  deleted_at: Nullable(Time),
+})
+
+export const ResourceEvent = noun('ResourceEvent', {
+  id: Id,
+  kind: Type.Enum([...EVENT_KINDS]),
+  resource_id: Id,
+  changes: Nullable(
+    Type.Record(Type.String(), Type.Object({ before: Type.Unknown(), after: Type.Unknown() }), {
+      description: 'Field → value before and after.',
+    }),
+  ),
+  actor: Type.String(),
+  created_at: Time,
+})
+
+export const ResourceDetail = extended('ResourceDetail', Resource, {
+  events: Type.Array(ResourceEvent, { maxItems: 50, description: 'The latest 50, newest last.' }),
+  desired_state: Nullable(
+    Type.Object({
+      spec: Type.Record(Type.String(), Type.Unknown()),
+      spec_version: Type.Integer(),
+      saga_id: Nullable(Id),
+    }),
+  ),
+  drift: Type.Array(Type.Unknown(), { description: 'Open drift.' }),
+})
+
+export type Changes = Record<string, { before: unknown; after: unknown }>
+
+export type CloudResourceRow = Row<'cloud_resources'>
+/** `tenant_id` is whose the resource was from this event on; null: nobody’s, or nobody knows. */
+export type CloudResourceEventRow = Row<'cloud_resource_events'>
+/** How a resource was from one event to the next. */
+export type ResourceVersionRow = Row<'resource_versions'>
+
+type ReadOnly<T extends keyof GeneratedTables, Columns> = {
+  [C in keyof GeneratedTables[T]]: ColumnType<
+    C extends keyof Columns ? Columns[C] : SelectType<GeneratedTables[T][C]>,
+    never,
+    never
+  >
+}
+
+declare module '../../kernel/db/tables.ts' {
+  // Written by write-resources.ts alone.
+  interface ColumnTypes {
+    cloud_resources: ReadOnly<'cloud_resources', { attrs: Record<string, unknown> }>
+    cloud_resource_events: ReadOnly<'cloud_resource_events', { kind: EventKind; changes: Changes | null }>
+    resource_versions: ReadOnly<'resource_versions', { attrs: Record<string, unknown> }>
+  }
+}

@@ -1,0 +1,247 @@
+// Reads of resources, their events and their history. The database makes the JSON: attributes go from its page to the wire without being parsed.
+import { type RawBuilder, sql } from 'kysely'
+import { runStatement } from '../../kernel/db/statement.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { Scope } from '../../kernel/http/caller.ts'
+import { jsonOf } from '../../kernel/noun.ts'
+import { type CloudResourceEventRow, PROVIDER, Resource, ResourceDetail, ResourceEvent } from './resource.ts'
+import { deploymentTag } from './seen-resource.ts'
+
+export interface ResourceJson {
+  id: string
+  /** The resource as the API writes it. */
+  json: string
+}
+
+/** SQL: a row `r` of cloud_resources as the API writes it. */
+export const RESOURCE_JSON = `${jsonOf(Resource, 'r')}::text`
+
+/**
+ * Members of a shown resource that other features bring: name → SQL that gives JSON for cloud_resources `r`. `$2` is the
+ * tenant that asks, which is shown nothing of the time before it had the resource; null for whoever sees all.
+ */
+export type ResourceMembers = Record<string, string>
+
+/**
+ * The resource with its latest events and those members, as JSON text, in one statement; undefined when there is none
+ * for this caller.
+ */
+export async function showResource(
+  executor: Executor,
+  scope: Scope,
+  members: ResourceMembers,
+  id: string,
+): Promise<string | undefined> {
+  const json = jsonOf(ResourceDetail, 'r', { events: `(${LATEST_EVENTS})`, ...members })
+  const text = `select ${json}::text as json from cloud_resources r where id = $1::uuid and ($2::text is null or tenant_id = $2)`
+  const tenant = scope.allTenants ? null : scope.tenantId
+  const rows = await runStatement<{ json: string }>(executor, { name: 'inventory_show', text }, [id, tenant])
+  return rows[0]?.json
+}
+
+const SHOWN_EVENTS = 50
+
+/**
+ * A tenant sees the events of its own times. Of the one by which the resource came to it, it sees what is now and nothing
+ * of what was; what drifted from a desired tenant_id has not moved. `tenant` is SQL; null: all.
+ */
+const shownChanges = (tenant: string) =>
+  `case when ${tenant} is not null and e.kind <> 'drift_detected' and e.changes ? 'tenant_id' then (
+    select coalesce(jsonb_object_agg(key, jsonb_build_object('before', null, 'after', value -> 'after'))
+      filter (where value -> 'after' <> 'null'), '{}') from jsonb_each(e.changes)) else e.changes end`
+
+const LATEST_EVENTS = `select coalesce(json_agg(${jsonOf(ResourceEvent, 'e', { changes: shownChanges('$2::text') })} order by e.id), '[]')
+  from (select * from cloud_resource_events where resource_id = r.id and ($2::text is null or tenant_id = $2)
+    order by id desc limit ${SHOWN_EVENTS}) e`
+
+type ShownEvent = Omit<CloudResourceEventRow, 'tenant_id'>
+
+/** Newest first. A tenant that had the resource once goes on seeing what it saw then; undefined for who never had it. */
+export async function listEvents(
+  executor: Executor,
+  scope: Scope,
+  resourceId: string,
+  limit: number,
+  before: string | null,
+): Promise<ShownEvent[] | undefined> {
+  const tenant = scope.allTenants ? null : scope.tenantId
+  const known = await sql`
+    select 1 from cloud_resources r where id = ${resourceId} and (${tenant}::text is null or tenant_id = ${tenant}
+      or exists (select from cloud_resource_events e where e.tenant_id = ${tenant} and e.resource_id = r.id))`.execute(
+    executor,
+  )
+  if (known.rows.length === 0) return undefined
+  const { rows } = await sql<ShownEvent>`
+    select id, resource_id, kind, ${sql.raw(shownChanges(tenant === null ? 'null' : `''`))} as changes, actor, created_at
+    from cloud_resource_events e
+    where resource_id = ${resourceId} ${tenant === null ? sql`` : sql`and tenant_id = ${tenant}`}
+      and (${before}::uuid is null or id < ${before}::uuid)
+    order by id desc limit ${limit}`.execute(executor)
+  return rows
+}
+
+export interface TiedResource {
+  id: string
+  provider_id: string
+  name: string
+}
+
+/** What of a kind lives and is tied to the deployment. */
+export function livingOfDeployment(
+  executor: Executor,
+  kind: string,
+  deploymentId: string,
+): Promise<TiedResource[]> {
+  return executor
+    .selectFrom('cloud_resources')
+    .select(['id', 'provider_id', 'name'])
+    .where('deployment_id', '=', deploymentId)
+    .where('kind', '=', kind)
+    .where('deleted_at', 'is', null)
+    .orderBy('id')
+    .execute()
+}
+
+export interface LivingCount {
+  deployment_id: string
+  kind: string
+  living: number
+}
+
+/** How many of each kind these deployments have now. */
+export async function countLiving(executor: Executor, deploymentIds: string[]): Promise<LivingCount[]> {
+  const { rows } = await sql<LivingCount>`
+    select deployment_id, kind, count(*)::int as living from cloud_resources
+    where deployment_id = any(${deploymentIds}::uuid[]) and deleted_at is null
+    group by deployment_id, kind`.execute(executor)
+  return rows
+}
+
+/**
+ * Living resources that carry the deployment's tag and are not the deployment's: another tenant's, or tied to two at once.
+ * A droplet that is in no project counts too; of kinds that no project holds nobody can say whose they are.
+ */
+export async function taggedElsewhere(
+  executor: Executor,
+  deploymentId: string,
+  limit: number,
+): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from cloud_resources
+    where deleted_at is null and tags @> array[${deploymentTag(deploymentId)}]::text[]
+      and deployment_id is distinct from ${deploymentId} and (tenant_id is not null or kind = 'droplet')
+    order by id limit ${limit}`.execute(executor)
+  return rows.map(row => row.id)
+}
+
+/** Kind → start of its last complete sweep, as JSON text. */
+export async function freshness(executor: Executor, kind?: string): Promise<string> {
+  const text = `select coalesce(json_object_agg(kind, iso8601(complete_at) order by kind), '{}')::text as json
+    from sync_freshness where kind <> 'project' and ($1::text is null or kind = $1)`
+  const rows = await runStatement<{ json: string }>(executor, { name: 'inventory_freshness', text }, [
+    kind ?? null,
+  ])
+  return rows[0]!.json
+}
+
+/** How long ago each kind was last swept whole. */
+export async function ages(executor: Executor, now: string): Promise<{ kind: string; seconds: number }[]> {
+  const { rows } = await sql<{ kind: string; seconds: number }>`
+    select kind, extract(epoch from ${now}::timestamptz - complete_at)::float8 as seconds from sync_freshness`.execute(
+    executor,
+  )
+  return rows
+}
+
+// The history (table resource_versions, written by write-resources.ts): how each resource was, and from when to when.
+
+/**
+ * A relation of resource_id, kind, deployment_id, from_at, to_at and resources: each stretch inside the span in which a
+ * resource lived for one deployment. Most live throughout: those are one row for each kind and deployment, without an id,
+ * and `resources` says how many they are.
+ */
+export const livedWithin = (from: string, to: string): RawBuilder<unknown> => {
+  const [start, end] = [sql`${from}::timestamptz`, sql`${to}::timestamptz`]
+  const throughout = sql`valid_from <= ${start} and (valid_to is null or valid_to >= ${end})`
+  const lived = sql`
+    from resource_versions
+    where deployment_id is not null and deleted_at is null and valid_from < ${end} and (valid_to is null or valid_to > ${start})`
+  return sql`(
+    select null::uuid as resource_id, kind, deployment_id, ${start} as from_at, ${end} as to_at, count(*) as resources
+    ${lived} and ${throughout} group by kind, deployment_id
+    union all
+    select resource_id, kind, deployment_id, greatest(valid_from, ${start}), least(valid_to, ${end}), 1
+    ${lived} and not (${throughout}) and valid_from is distinct from valid_to
+  )`
+}
+
+const sameName = (resource: 'r' | 'o') => {
+  const of = (column: string) => sql.id(resource, column)
+  return sql`${of('provider')} = ${sql.lit(PROVIDER)} and ${of('kind')} = l.kind and lower(${of('name')}) = lower(l.name)`
+}
+
+/**
+ * How near a resource of the name is to the time asked about; null: it was gone by then.
+ * 1. It was seen in that time.
+ * 2. It was last seen before, but given up for deleted only later. So a resource that was deleted and made anew under its
+ *    name is told from its successor, though its deletion was noticed hours afterwards.
+ * 3. It was first seen afterwards: the mirror is younger than what is asked about.
+ */
+const nearness = (resource: 'r' | 'o') => {
+  const of = (column: string) => sql.id(resource, column)
+  return sql`(case
+    when ${of('first_seen_at')} > l.until_at then 3
+    when ${of('deleted_at')} is null or ${of('last_seen_at')} >= l.from_at then 1
+    when ${of('deleted_at')} >= l.from_at then 2 end)`
+}
+
+const firstOf = (owner: 'tenant_id' | 'deployment_id') => sql`
+  (select ${sql.id(owner)} from resource_versions f where f.resource_id = r.id and ${sql.id(owner)} is not null
+    order by valid_from, valid_to limit 1)`
+
+/**
+ * Whose the resources were at `l.until_at`. Of a time before a resource was first seen nothing is known: then its owners
+ * are those it was given first; if they do not go together, it was for no deployment.
+ */
+const withOwners = (found: RawBuilder<unknown>) => sql`
+  select o.resource_id, o.tenant_id, case when o.known or exists (
+    select from cloud_deployments d where d.id = o.deployment_id and d.tenant_id = o.tenant_id) then o.deployment_id end as deployment_id
+  from (
+    select r.id as resource_id, v.resource_id is not null as known,
+      case when v.resource_id is not null then v.deployment_id else ${firstOf('deployment_id')} end as deployment_id,
+      case when v.resource_id is not null then v.tenant_id else ${firstOf('tenant_id')} end as tenant_id
+    from (select r.id from cloud_resources r where ${found} offset 0) r
+    left join lateral (
+      select resource_id, tenant_id, deployment_id from resource_versions v
+      where v.resource_id = r.id and v.valid_from <= l.until_at and (v.valid_to is null or v.valid_to > l.until_at) offset 0
+    ) v on true
+  ) o`
+
+/**
+ * To be joined to a relation `l` with the columns kind, name, from_at and until_at: adds m.resource_id, m.deployment_id
+ * and m.tenant_id, all null where no resource is meant. One is meant if no other of its name is as near; one that was not
+ * known yet (3), only if no other ever had the name. Of two that both lived then neither is meant: better none than a guess.
+ *
+ * The fences (`offset 0`) make the planner look each name up. It cannot know how many it is handed, and would otherwise
+ * read all resources for every batch of them.
+ */
+export const resourceThenJoin = sql`
+  left join lateral (${withOwners(sql`
+    ${sameName('r')} and ${nearness('r')} is not null and not exists (
+      select from cloud_resources o
+      where ${sameName('o')} and o.id <> r.id and (${nearness('r')} = 3 or ${nearness('o')} <= ${nearness('r')})
+      offset 0)`)}
+  ) m on l.name is not null`
+
+export interface Owners {
+  deployment_id: string | null
+  tenant_id: string | null
+}
+
+/** Whose a resource was at a time; undefined when there is no such resource. */
+export async function ownersThen(executor: Executor, id: string, at: string): Promise<Owners | undefined> {
+  const { rows } = await sql<Owners>`
+    select m.deployment_id, m.tenant_id from (select ${at}::timestamptz as until_at) l
+    cross join lateral (${withOwners(sql`r.id = ${id}`)}) m`.execute(executor)
+  return rows[0]
+}
