@@ -17,7 +17,7 @@ const server = process.env.TEST_DATABASE_URL
 if (!server) throw new Error('TEST_DATABASE_URL is not set')
 const name = `chaos_${randomBytes(6).toString('hex')}`
 await run(`create database ${name}`)
-const ends: (() => Promise<void> | void)[] = [() => run(`drop database ${name} with (force)`)]
+const ends: (() => unknown)[] = [() => run(`drop database ${name} with (force)`)]
 let shown = 0
 try {
   const databaseUrl = Object.assign(new URL(server), { pathname: `/${name}` }).href

@@ -6,8 +6,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { onPostgres } from '../test/support/engine.ts'
-import { prepareDatabases } from '../test/support/prepare-databases.ts'
-import { cache } from '../test/support/prepared.ts'
+import { cache, prepareDatabases } from '../test/support/prepare-databases.ts'
 import type { Ended } from './test-ended.ts'
 
 /** More than the cores of a small machine: tests also wait. */

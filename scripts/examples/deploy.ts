@@ -1,6 +1,6 @@
 // A deployment is sold and provisioned; another one is told to stop half-way and ends.
 import { eventually } from '../../test/support/eventually.ts'
-import { ended } from '../../test/support/provisioning.ts'
+import { ended } from '../../test/support/sagas.ts'
 import type { Teller } from './recorder.ts'
 
 export interface Shop {

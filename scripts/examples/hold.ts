@@ -1,6 +1,6 @@
 // A listing that suddenly lacks a hundred snapshots: their deletion is held until an operator confirms it. There is no
 // finance service here.
-import { haveInvoice } from '../../test/support/invoices.ts'
+import { haveIngested } from '../../test/support/billing.ts'
 import { see, sweepAll } from '../../test/support/sweep.ts'
 import type { Teller } from './recorder.ts'
 
@@ -19,6 +19,6 @@ export async function hold(told: Teller): Promise<void> {
   await tell('superseded', 'POST', confirm(third), { body: {} })
   await tell(200, 'POST', confirm(fourth), { body: {} })
   await tell('already_confirmed', 'POST', confirm(fourth), { body: {} })
-  const invoice = await haveInvoice(told)
+  const invoice = await haveIngested(told)
   await tell('finance_not_configured', 'POST', `/api/v1/billing/invoices/${invoice}/push`, { body: {} })
 }

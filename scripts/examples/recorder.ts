@@ -2,7 +2,7 @@
 // small, and without anything that could be mistaken for a secret.
 import assert from 'node:assert/strict'
 import type { Examples } from '../../src/kernel/http/openapi-document.ts'
-import { operationAt } from '../../test/support/declared.ts'
+import { operationAt } from '../../test/support/description.ts'
 import type { Answer, Bundle, CallOptions } from '../../test/support/setup.ts'
 
 const MOST_ITEMS = 2

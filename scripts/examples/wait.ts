@@ -1,5 +1,5 @@
 // No worker runs here: what was asked for stays queued, and what may not go beside it is refused.
-import { haveInvoice } from '../../test/support/invoices.ts'
+import { haveIngested } from '../../test/support/billing.ts'
 import { see } from '../../test/support/sweep.ts'
 import type { Teller } from './recorder.ts'
 
@@ -10,7 +10,7 @@ export async function wait(told: Teller): Promise<void> {
   const run = '/api/v1/admin/scheduled_tasks/resource_sync/run'
   await tell(202, 'POST', run, { body: {} })
   await tell('already_running', 'POST', run, { body: {} })
-  const ingest = `/api/v1/billing/invoices/${await haveInvoice(told)}/ingest`
+  const ingest = `/api/v1/billing/invoices/${await haveIngested(told)}/ingest`
   await call('POST', ingest)
   await tell('already_running', 'POST', ingest, { body: {} })
 

@@ -6,8 +6,8 @@ import { newKey } from '../../src/features/api-keys/verify.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { deployment } from '../support/factories.ts'
+import { aroundStatements } from '../support/inspect-database.ts'
 import { type Bundle, setup } from '../support/setup.ts'
-import { aroundStatements } from '../support/statements.ts'
 
 const keysOf = (user: string) => `/api/v1/users/${user}/api_keys`
 

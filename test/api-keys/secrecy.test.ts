@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { everything } from '../support/everything.ts'
+import { everything } from '../support/inspect-database.ts'
 import { setup } from '../support/setup.ts'
 
 const base = '/api/v1/users/alice/api_keys'

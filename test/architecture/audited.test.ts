@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { writingOperations } from '../support/audited.ts'
+import { writingOperations } from '../support/description.ts'
 import { setup } from '../support/setup.ts'
 
 /** Tables that are not audited, and why they need not be. */

@@ -7,8 +7,8 @@ import { verifyChain } from '../../src/features/audit-log/verify-chain.ts'
 import { actAs, auditedTable, currentActor } from '../../src/kernel/audit.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { startWorker } from '../../src/worker.ts'
+import { haveIngested } from '../support/billing.ts'
 import { addon, deployment, plan } from '../support/factories.ts'
-import { haveInvoice } from '../support/invoices.ts'
 import { ended, kindOf, start, step } from '../support/sagas.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
@@ -185,7 +185,7 @@ test('a key’s hash is in no entry, nor is the key', async t => {
 test('what is asked for without changing a row is in the log as requested', async t => {
   const bundle = await setup(t, { finance: {} })
   const { call } = bundle
-  const invoice = await haveInvoice(bundle)
+  const invoice = await haveIngested(bundle)
   const tasks = '/api/v1/admin/scheduled_tasks/housekeeping'
   for (const path of [
     `/api/v1/billing/invoices/${invoice}/push`,

@@ -13,8 +13,8 @@ import {
   invoiceOf,
   type Lived,
 } from '../support/billing.ts'
+import { csv, type Row, row } from '../support/csv.ts'
 import { deployment } from '../support/factories.ts'
-import { csv, type Row, row } from '../support/invoice-file.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { jobPart } from '../support/sweep.ts'
 

@@ -18,8 +18,8 @@ import {
   runTask,
   whenFetched,
 } from '../support/billing.ts'
+import { BAD_FILES, csv, HEADER, row } from '../support/csv.ts'
 import { eventually } from '../support/eventually.ts'
-import { BAD_FILES, csv, HEADER, row } from '../support/invoice-file.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { jobPart, sweepOne } from '../support/sweep.ts'
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { endOf, kindOf, nameOf } from '../../src/features/billing/cost-line.ts'
 import { contentOf, readAmount, readLineTime } from '../../src/features/billing/csv-line.ts'
 import { monthOf } from '../../src/kernel/time.ts'
-import { csv, HEADER, linesOf, row } from '../support/invoice-file.ts'
+import { csv, HEADER, linesOf, row } from '../support/csv.ts'
 
 test('an amount has at most 15 digits before the point and 18 behind it, and fits a safe integer', () => {
   const [most, fraction] = ['9'.repeat(15), '1'.repeat(18)]

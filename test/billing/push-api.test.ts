@@ -1,8 +1,8 @@
 // From the provider's file to finance's books, and what an operator sees of it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { giveLines, haveIngested, someLines } from '../support/billing.ts'
 import { eventually } from '../support/eventually.ts'
-import { giveLines, haveInvoice, someLines } from '../support/invoices.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
 const base = '/api/v1/billing/invoices'
@@ -41,7 +41,7 @@ test('invoices that the provider lists are ingested and pushed by themselves, to
 test('an operator pushes an invoice on demand, also one that finance knows; and is told when that cannot be', async t => {
   const bundle = await setup(t, { finance: {}, worker: true })
   const { call, ctx, finance, tokens } = bundle
-  const id = await haveInvoice(bundle)
+  const id = await haveIngested(bundle)
   const push = (which: string, token?: string) => call('POST', `${base}/${which}/push`, { token })
   assert.equal((await push(id)).status, 202)
   const [first] = await pushed(bundle, 1)
@@ -56,7 +56,7 @@ test('an operator pushes an invoice on demand, also one that finance knows; and 
   await giveLines(ctx.db, id, someLines.slice(1))
   assert.equal((await call('GET', `${base}/${id}`)).body.data.finance_status, 'outdated')
 
-  const empty = await haveInvoice(bundle, [], { invoice_number: 'not ingested' })
+  const empty = await haveIngested(bundle, [], { invoice_number: 'not ingested' })
   await ctx.db
     .updateTable('cloud_invoices')
     .set({ ingest_status: 'pending', ingested_at: null, lines_hash: null })
@@ -72,7 +72,7 @@ test('an operator pushes an invoice on demand, also one that finance knows; and 
 
 test('a push that is asked for without a finance service is refused, not skipped', async t => {
   const bundle = await setup(t)
-  const id = await haveInvoice(bundle)
+  const id = await haveIngested(bundle)
   const { status, body } = await bundle.call('POST', `${base}/${id}/push`)
   assert.deepEqual([status, body.code], [409, 'finance_not_configured'])
   assert.equal((await bundle.call('GET', `${base}/${id}`)).body.data.finance_status, 'not_pushed')

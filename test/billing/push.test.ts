@@ -11,9 +11,10 @@ import { pushInvoice, requestMissingPushes, requestPush } from '../../src/featur
 import { FinanceError } from '../../src/integrations/finance/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { startWorker } from '../../src/worker.ts'
+import { giveLines, haveIngested, invoiceRow, type Line, someLines } from '../support/billing.ts'
 import { eventually } from '../support/eventually.ts'
-import { giveLines, haveInvoice, invoiceRow, type Line, someLines } from '../support/invoices.ts'
-import { type Bundle, financeClient, setup, silentLog, undoStack } from '../support/setup.ts'
+import { lasting } from '../support/lasting.ts'
+import { type Bundle, financeClient, setup, silentLog } from '../support/setup.ts'
 import { SECRET } from '../support/tokens.ts'
 
 const run = { log: silentLog }
@@ -32,7 +33,7 @@ const hurry = ({ ctx }: Bundle) =>
 test('an invoice is pushed by a job: split by the tax rule, gross the sum of all lines, and never again', async t => {
   const bundle = await setup(t, { finance: {}, worker: true })
   const { ctx, finance, clock } = bundle
-  const id = await haveInvoice(bundle, [
+  const id = await haveIngested(bundle, [
     ...someLines,
     { description: 'taxi-api (s-1vcpu-1gb)', amount: '5.005', amount_minor: 501 },
     { product: 'Credits', kind: 'credit', description: 'Service credit', amount: '-2.00' },
@@ -87,7 +88,7 @@ test('an invoice is pushed by a job: split by the tax rule, gross the sum of all
 })
 
 test('each fault of finance is told apart, kept with the invoice, and mended by the next push without a second row', async t => {
-  const bundle = await setup(t, { finance: { silenceMs: 1_000 } })
+  const bundle = await setup(t, { finance: { silenceMs: 3_000 } })
   const { ctx, finance } = bundle
   const expected: Record<(typeof financeFaultNames)[number], [fault: string, RegExp, action: string]> = {
     drop_after_commit: ['unavailable', /did not answer/, 'updated'],
@@ -101,7 +102,7 @@ test('each fault of finance is told apart, kept with the invoice, and mended by 
   const ids = new Set<string>()
   for (const name of financeFaultNames) {
     const [fault, message, action] = expected[name]
-    const id = await haveInvoice(bundle)
+    const id = await haveIngested(bundle)
     finance.faults.add({ fault: name })
     const error = await pushInvoice(ctx, id, run).then(assert.fail, (refusal: unknown) => refusal)
     assert.ok(error instanceof FinanceError, name)
@@ -124,7 +125,7 @@ test('each fault of finance is told apart, kept with the invoice, and mended by 
 test('a push that fails is tried again by the queue; an outage past all attempts leaves no dead letter and is made up for', async t => {
   const bundle = await setup(t, { finance: {}, worker: true })
   const { ctx, call, finance } = bundle
-  const id = await haveInvoice(bundle)
+  const id = await haveIngested(bundle)
   finance.faults.add({ fault: 'drop_after_commit' })
   finance.faults.add({ fault: 'server_error', status: 503, times: 'always' })
   await requestPush(ctx.db, ctx, id)
@@ -150,7 +151,7 @@ test('a push that fails is tried again by the queue; an outage past all attempts
 test('an operator’s own push does not wait for the backoff of one that failed, and never makes a second at once', async t => {
   const bundle = await setup(t, { finance: {}, worker: true })
   const { ctx, call, finance } = bundle
-  const id = await haveInvoice(bundle)
+  const id = await haveIngested(bundle)
   finance.faults.add({ fault: 'server_error', status: 503 })
   await requestPush(ctx.db, ctx, id)
   await eventually('the first attempt failed', async () => (await pushJobs(bundle))[0]?.state === 'retry')
@@ -170,7 +171,7 @@ test('an operator’s own push does not wait for the backoff of one that failed,
 test('an invoice that finance refuses for good is not sent again at once', async t => {
   const bundle = await setup(t, { worker: true, finance: {} })
   const { ctx, finance } = bundle
-  const id = await haveInvoice(bundle, someLines, { invoice_uuid: 'x'.repeat(300) })
+  const id = await haveIngested(bundle, someLines, { invoice_uuid: 'x'.repeat(300) })
   await requestPush(ctx.db, ctx, id)
   await eventually('the job is done', async () => (await pushJobs(bundle))[0]?.state === 'completed')
   assert.equal(finance.pushes.length, 1)
@@ -180,7 +181,7 @@ test('an invoice that finance refuses for good is not sent again at once', async
 test('lines that change after the push, or during it, are pushed again as an update', async t => {
   const bundle = await setup(t, { finance: {} })
   const { ctx, finance } = bundle
-  const id = await haveInvoice(bundle)
+  const id = await haveIngested(bundle)
   await pushInvoice(ctx, id, run)
   const before = await invoiceRow(bundle, id)
 
@@ -226,7 +227,7 @@ test('a large invoice is sent as it is read, and half of it is never taken for t
   const bundle = await setup(t, { finance: {} })
   const { ctx, finance } = bundle
   const lines = Array.from({ length: 1_500 }, (_, n): Line => ({ amount: `${n}.01` }))
-  const id = await haveInvoice(bundle, lines)
+  const id = await haveIngested(bundle, lines)
   assert.equal(await pushInvoice(ctx, id, run), 'pushed')
   const [kept] = [...finance.invoices.values()]
   assert.deepEqual(
@@ -265,7 +266,7 @@ test('a large invoice is sent as it is read, and half of it is never taken for t
 test('every push has a token of its own: a minute long, for the platform tenant as admin, and refused by this API', async t => {
   const bundle = await setup(t, { finance: {} })
   const { ctx, clock, call } = bundle
-  const undo = undoStack(t)
+  const { after: undo } = lasting(t)
   const tokens: string[] = []
   const server = createServer((request, response) => {
     tokens.push(request.headers.authorization!.replace('Bearer ', ''))
@@ -280,7 +281,7 @@ test('every push has a token of its own: a minute long, for the platform tenant 
   const finance = financeClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, clock)
   undo(() => finance.close())
   for (const expected of ['42', '43']) {
-    const id = await haveInvoice(bundle)
+    const id = await haveIngested(bundle)
     await pushInvoice({ ...ctx, finance }, id, run)
     assert.equal((await invoiceRow(bundle, id)).finance_invoice_id, expected)
   }
@@ -310,7 +311,7 @@ test('where finance is, and as whom it is called, is the configuration’s to sa
     request.resume().on('end', () => response.end('{"id": "1", "action": "created"}'))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  undoStack(t)(() => server.close())
+  t.after(() => server.close())
   const FINANCE_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/books/`
   const own = {
     FINANCE_TENANT_ID: 'head-office',
@@ -325,7 +326,7 @@ test('where finance is, and as whom it is called, is the configuration’s to sa
     [bundle.ctx, SECRET, 'the-platform'],
     [other, own.FINANCE_JWT_SECRET, 'head-office'],
   ] as const) {
-    assert.equal(await pushInvoice(ctx, await haveInvoice(bundle), run), 'pushed')
+    assert.equal(await pushInvoice(ctx, await haveIngested(bundle), run), 'pushed')
     const { line, token } = seen.pop()!
     assert.equal(line, 'POST /books/api/v1/integrations/cloud/import-invoice')
     const { payload } = await jwtVerify(token, Buffer.from(secret), { currentDate: clock.now() })
@@ -336,7 +337,7 @@ test('where finance is, and as whom it is called, is the configuration’s to sa
 test('without a finance service nothing is asked for and nothing fails; one that appears later gets what it missed', async t => {
   const bundle = await setup(t, { worker: false })
   const { ctx, clock } = bundle
-  const ids = [await haveInvoice(bundle), await haveInvoice(bundle), await haveInvoice(bundle)]
+  const ids = [await haveIngested(bundle), await haveIngested(bundle), await haveIngested(bundle)]
   await requestPush(ctx.db, ctx, ids[0]!)
   assert.equal(await requestMissingPushes(ctx), 0)
   assert.equal(await pushInvoice(ctx, ids[0]!, run), 'no_finance')
@@ -360,7 +361,7 @@ async function setupFinance(t: Parameters<typeof setup>[0], clock: Bundle['clock
   const { createSandboxFinance } = await import('../../sandbox/finance/server.ts')
   const service = createSandboxFinance({ secret: SECRET, clock })
   const client = financeClient((await service.listen()).url, clock)
-  const undo = undoStack(t)
+  const { after: undo } = lasting(t)
   undo(() => service.close())
   undo(() => client.close())
   return { service, client }

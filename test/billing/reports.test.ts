@@ -4,9 +4,9 @@ import { request } from 'node:http'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { FOCUS_COLUMNS } from '../../src/features/billing/focus.ts'
+import { giveLines, haveIngested, type Line } from '../support/billing.ts'
 import { csvObjects, parseCsv } from '../support/csv.ts'
 import { deployment } from '../support/factories.ts'
-import { giveLines, haveInvoice, type Line } from '../support/invoices.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { rowOf, see } from '../support/sweep.ts'
 
@@ -48,7 +48,7 @@ async function haveMonth(bundle: Bundle) {
     { product: 'Credits', kind: 'credit', description: 'Service credit', amount: '-2.00' },
     { product: 'Taxes', kind: 'tax', description: 'STATE SALES TAX (6.25%)', amount: '0.98' },
   ]
-  const id = await haveInvoice(bundle, lines)
+  const id = await haveIngested(bundle, lines)
   return { id, lines, app, droplet }
 }
 
@@ -56,8 +56,8 @@ test('a month is added up exactly: in all, what is unmatched, and by kind, tenan
   const bundle = await setup(t)
   const { call } = bundle
   const { app } = await haveMonth(bundle)
-  await haveInvoice(bundle, [{ amount: '3.10', currency: 'EUR' }], { currency: 'EUR' })
-  await haveInvoice(bundle, [{ amount: '99.00' }], { period: '2026-09-01' })
+  await haveIngested(bundle, [{ amount: '3.10', currency: 'EUR' }], { currency: 'EUR' })
+  await haveIngested(bundle, [{ amount: '99.00' }], { period: '2026-09-01' })
   const { status, body } = await call('GET', '/api/v1/billing/summary?period=2026-10-31')
   assert.equal(status, 200)
   assert.equal(body.data.period, '2026-10-01')
@@ -102,7 +102,7 @@ test('a month of many tenants shows the hundred largest of each list and adds th
     project_name: `project-${index}`,
     amount: `${index + 1}.00`,
   }))
-  await haveInvoice(bundle, lines)
+  await haveIngested(bundle, lines)
   const { body } = await bundle.call('GET', '/api/v1/billing/summary?period=2026-10-01')
   const [{ by_tenant, by_project, by_deployment, others }] = body.data.currencies
   assert.deepEqual([by_tenant.length, by_project.length, by_deployment.length], [100, 100, 1])
@@ -201,7 +201,7 @@ test('cost lines come as CSV to those who ask for it: every line of the filter, 
   const bundle = await setup(t)
   const { call } = bundle
   const { id } = await haveMonth(bundle)
-  await haveInvoice(bundle, [{ amount: '99.00' }], { period: '2026-09-01' })
+  await haveIngested(bundle, [{ amount: '99.00' }], { period: '2026-09-01' })
   const csv = (query: string, headers = { accept: 'text/csv' }) =>
     call('GET', `/api/v1/billing/cost-lines${query}`, { headers })
   const answer = await csv('?period=2026-10-31')
@@ -246,7 +246,7 @@ test('an export that is overtaken by a new line set is broken off, and never a m
   const { call, ctx } = bundle
   // More than a connection holds while its client does not read.
   const lines = Array.from({ length: 4_500 }, (): Line => ({ amount: '1.00' }))
-  const id = await haveInvoice(bundle, lines)
+  const id = await haveIngested(bundle, lines)
   await sql`update cloud_cost_lines set description = repeat('x', 3000)`.execute(ctx.db)
   const token = await bundle.tokens.admin()
   const outcome = await new Promise<string>((resolve, reject) => {

@@ -13,7 +13,7 @@ import {
 } from '../../src/features/billing/cost-line.ts'
 import { minorDigits, readAmount, readLineTime } from '../../src/features/billing/csv-line.ts'
 import { fixtureText } from '../support/billing.ts'
-import { BAD_FILES, csv, HEADER, linesOf, row } from '../support/invoice-file.ts'
+import { BAD_FILES, csv, HEADER, linesOf, row } from '../support/csv.ts'
 
 test('an amount is read exactly in every form it is written in', () => {
   const forms: [string, string, number][] = [

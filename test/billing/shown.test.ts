@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { type FocusLine, focusRow, serviceOf } from '../../src/features/billing/focus.ts'
 import { payloadHead } from '../../src/features/billing/push-invoice.ts'
 import { type SummaryRow, summaryOf } from '../../src/features/billing/summary.ts'
-import { haveInvoice } from '../support/invoices.ts'
+import { haveIngested } from '../support/billing.ts'
 import { setup } from '../support/setup.ts'
 
 test('finance knows an invoice as it stands, as it was, or not at all', async t => {
@@ -12,7 +12,7 @@ test('finance knows an invoice as it stands, as it was, or not at all', async t 
   const { call, ctx } = bundle
   const hash = (digit: string) => digit.repeat(64)
   const statusOf = async (lines: string | null, pushed: string | null) => {
-    const id = await haveInvoice(bundle)
+    const id = await haveIngested(bundle)
     await ctx.db
       .updateTable('cloud_invoices')
       .set({

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { newId } from '../../src/kernel/ids.ts'
+import { haveIngested, type Line } from '../support/billing.ts'
 import { csvObjects } from '../support/csv.ts'
 import { deployment } from '../support/factories.ts'
-import { haveInvoice, type Line } from '../support/invoices.ts'
 import { setup } from '../support/setup.ts'
 import { haveProject, rowOf, see } from '../support/sweep.ts'
 
@@ -41,8 +41,8 @@ async function haveMonths(t: TestContext) {
     line('nobody', '5.00', { matched_by: null }),
     line('STATE SALES TAX', '0.98', { product: 'Taxes', kind: 'tax', matched_by: null }),
   ]
-  const october = await haveInvoice(bundle, lines)
-  const september = await haveInvoice(
+  const october = await haveIngested(bundle, lines)
+  const september = await haveIngested(
     bundle,
     [line('own', '5.00', acme), line('theirs', '7.00', { tenant_id: 'globex' })],
     { period: '2026-09-01' },

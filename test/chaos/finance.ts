@@ -1,10 +1,12 @@
 // Many invoices, workers that are killed while they push, and a finance service whose answers are lost after it has kept
 // the invoice: what must be there in the end, once each. Behind `npm run chaos:finance` and a short test.
+
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { createSandboxFinance } from '../../sandbox/finance/server.ts'
-import { type Owner, type Service, startService } from '../support/process.ts'
+import type { Owner } from '../support/lasting.ts'
+import { type Service, startService } from '../support/process.ts'
 import { SECRET } from '../support/tokens.ts'
 
 export interface ChaosOptions {

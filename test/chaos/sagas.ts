@@ -1,9 +1,11 @@
 // Provisioning while workers are killed: an API process, several workers and a simulated provider, each a process of its
 // own on one PostgreSQL. Runs are asked for, workers die by SIGKILL at random moments and are started again; afterwards
 // the database and the provider are asked what became of it all.
+
 import { setTimeout as pause } from 'node:timers/promises'
 import { SANDBOX_TOKEN } from '../../sandbox/provider/server.ts'
-import { type Owner, type Service, spawnService, startService } from '../support/process.ts'
+import type { Owner } from '../support/lasting.ts'
+import { type Service, spawnService, startService } from '../support/process.ts'
 import { type Findings, findings } from './findings.ts'
 import { randomFrom } from './random.ts'
 import { startSandbox } from './sandbox.ts'

@@ -1,7 +1,9 @@
 // The simulated provider and finance service as a process of their own.
+
 import { spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
-import { freePort, launcher, type Owner, secrets } from '../support/process.ts'
+import type { Owner } from '../support/lasting.ts'
+import { freePort, launcher, secrets } from '../support/process.ts'
 
 export interface Sandbox {
   providerUrl: string

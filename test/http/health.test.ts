@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { eventually } from '../support/eventually.ts'
-import { setup, undoStack } from '../support/setup.ts'
+import { lasting } from '../support/lasting.ts'
+import { setup } from '../support/setup.ts'
 
 test('anyone may ask for health, and is told which service answers', async t => {
   const { call } = await setup(t)
@@ -25,7 +26,7 @@ test('health is 503 with a problem when the database does not answer', async t =
 })
 
 test('a full disk is told as what it is, also by health, until writes work again', async t => {
-  const undo = undoStack(t)
+  const { after: undo } = lasting(t)
   const { call, ctx } = await setup(t)
   const fill = (statement: string) => sql.raw(statement).execute(ctx.db)
   await fill(`create function disk_full() returns trigger language plpgsql as $$

@@ -12,9 +12,16 @@ import { type TestContext, test } from 'node:test'
 import type { JWK, JWTPayload } from 'jose'
 import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
-import { AUDIENCE, claimsAt, ISSUER, type SigningKey, signingKey, startIssuer } from '../support/issuer.ts'
 import { type Bundle, setup } from '../support/setup.ts'
-import { SECRET } from '../support/tokens.ts'
+import {
+  AUDIENCE,
+  claimsAt,
+  ISSUER,
+  SECRET,
+  type SigningKey,
+  signingKey,
+  startIssuer,
+} from '../support/tokens.ts'
 
 const MINUTE = 60_000
 const guarded = '/api/v1/session'

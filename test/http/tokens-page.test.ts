@@ -7,9 +7,8 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { decodeJwt } from 'jose'
 import { onPostgresAlone } from '../support/engine.ts'
-import { AUDIENCE, ISSUER, startIssuer } from '../support/issuer.ts'
 import { type Bundle, setup } from '../support/setup.ts'
-import { SECRET } from '../support/tokens.ts'
+import { AUDIENCE, ISSUER, SECRET, startIssuer } from '../support/tokens.ts'
 
 const root = join(import.meta.dirname, '../..')
 const page = readFileSync(join(root, 'docs/tokens.md'), 'utf8')

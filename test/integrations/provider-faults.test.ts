@@ -44,7 +44,9 @@ for (const fault of ['reset', 'cut'] as const) {
 }
 
 test('a read that gets no answer in time is tried again', async t => {
-  const { provider, requests } = await setup(t, inTurn({ fault: 'hang' }, balance), { requestTimeoutMs: 300 })
+  const { provider, requests } = await setup(t, inTurn({ fault: 'hang' }, balance), {
+    requestTimeoutMs: 2_000,
+  })
   await provider.balance()
   assert.equal(requests.length, 2)
 })
@@ -183,7 +185,7 @@ const lostAnswers: Record<string, Reply> = {
 for (const [what, reply] of Object.entries(lostAnswers)) {
   test(`a create that gets ${what} is sent once and may have happened`, async t => {
     // Long enough for the request to arrive, however busy the machine is.
-    const limits = reply.fault === 'hang' ? { requestTimeoutMs: 300 } : {}
+    const limits = reply.fault === 'hang' ? { requestTimeoutMs: 2_000 } : {}
     const { provider, requests } = await setup(t, () => reply, limits)
     const error = await failure(provider.createDroplet(droplet))
     assert.deepEqual([requests.length, error.mayHaveHappened], [1, true])

@@ -1,4 +1,5 @@
 // Places where files are kept, both kinds, as they are used. Their rules are in storage-rules.test.ts.
+
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -14,7 +15,7 @@ import {
   type StorageLocation,
   type StorageOptions,
 } from '../../src/integrations/storage/index.ts'
-import { undoStack } from '../support/setup.ts'
+import { lasting } from '../support/lasting.ts'
 
 const sha256 = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex')
 const clock = { now: () => new Date('2026-11-15T12:00:00Z') }
@@ -68,7 +69,7 @@ test('a local file is whole or not there, readable by its owner alone, and never
 })
 
 test('an S3-compatible service that checks signature and hash takes, gives and removes files; what may pass is tried again', async t => {
-  const undo = undoStack(t)
+  const { after: undo } = lasting(t)
   const sandbox = createSandboxStorage({ ...KEYS, bucket: 'invoices', clock })
   const { url: endpoint } = await sandbox.listen()
   undo(() => sandbox.close())
@@ -159,7 +160,7 @@ test('an S3-compatible service that checks signature and hash takes, gives and r
 })
 
 test('a name that resolves to a link-local address is not connected to, even if it did not a moment ago', async t => {
-  const undo = undoStack(t)
+  const { after: undo } = lasting(t)
   const sandbox = createSandboxStorage({ ...KEYS, bucket: 'invoices', clock })
   const { port } = new URL((await sandbox.listen()).url)
   undo(() => sandbox.close())

@@ -1,10 +1,11 @@
 // The sender of webhooks: its signature, where it will not go, and what it makes of every sort of answer.
+
 import assert from 'node:assert/strict'
 import type { LookupAddress } from 'node:dns'
 import { test } from 'node:test'
 import { createWebhookSender, refusalOf, signatures } from '../../src/integrations/webhooks/sender.ts'
 import { isPublicAddress, vettedLookup } from '../../src/kernel/addresses.ts'
-import { undoStack } from '../support/setup.ts'
+import type { Owner } from '../support/lasting.ts'
 import { receiver, verified } from '../support/webhook-receiver.ts'
 
 const never = new AbortController().signal
@@ -19,12 +20,9 @@ const message = (url: string, secrets = [secret]) => ({
   body: '{"type":"webhook.test"}',
 })
 
-function sender(
-  t: Parameters<typeof undoStack>[0],
-  options: Partial<Parameters<typeof createWebhookSender>[0]>,
-) {
+function sender(t: Owner, options: Partial<Parameters<typeof createWebhookSender>[0]>) {
   const made = createWebhookSender({ allowPrivate: true, ...options })
-  undoStack(t)(() => made.close())
+  t.after(() => made.close())
   return made
 }
 

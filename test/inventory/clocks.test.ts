@@ -1,4 +1,5 @@
 // Two nodes on one database whose machines' clocks differ: what either does is in order for the other.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
@@ -13,7 +14,8 @@ import { startDatabaseClock } from '../../src/kernel/db/database-clock.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { createLog } from '../../src/kernel/log.ts'
 import { openTestEngine } from '../support/database.ts'
-import { type Bundle, setup, testEnvironment, undoStack } from '../support/setup.ts'
+import { lasting } from '../support/lasting.ts'
+import { type Bundle, setup, testEnvironment } from '../support/setup.ts'
 import { eventsOf, jobPart, rowOf, runOf, sweepOne } from '../support/sweep.ts'
 
 const AHEAD_MS = 5 * 60_000
@@ -41,7 +43,7 @@ async function node(engine: Context['engine'], url: string, aheadMs: number) {
 }
 
 test('a rename and strikes are seen at the next sweep, whichever of two nodes five minutes apart made the last', async t => {
-  const undo = undoStack(t)
+  const { after: undo } = lasting(t)
   const seed = generated({ volumes: 3, droplets: 0, projects: 1 })
   const sandbox = createSandboxProvider({ rateLimits: false, actionDelayMs: 0, seed })
   const { url } = await sandbox.listen()

@@ -5,9 +5,9 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { kindNames } from '../../src/integrations/digitalocean/index.ts'
 import { fixture, serve } from '../integrations/scripted-provider.ts'
-import { expectedRows, officialExamples } from '../support/official-examples.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { doneBy, NOTHING_DONE, rowOf, sweepAll, sweepOne, sweepProjects } from '../support/sweep.ts'
+import { expectedRows, officialExamples } from './official-examples.ts'
 
 const control = async ({ ctx }: Bundle, method: string, path: string, body?: object) => {
   const answer = await fetch(`${ctx.config.DIGITALOCEAN_API_URL}/__sandbox${path}`, {

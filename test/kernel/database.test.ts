@@ -12,7 +12,8 @@ import { migrate, migrationStatus, readMigrations } from '../../src/kernel/db/mi
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { openTestEngine } from '../support/database.ts'
-import { setup, undoStack } from '../support/setup.ts'
+import { lasting } from '../support/lasting.ts'
+import { setup } from '../support/setup.ts'
 
 test('dates are text as stored, times are UTC with Z, bigints are exact or refused, numerics are text', async t => {
   const { ctx } = await setup(t)
@@ -75,7 +76,7 @@ test('a transaction that met a serialization failure is tried again', async t =>
 })
 
 test('migrations are applied once, in order, and their status is told', async t => {
-  const undo = undoStack(t)
+  const { after: undo } = lasting(t)
   const { engine, close } = await openTestEngine()
   undo(close)
   assert.deepEqual(await migrate(engine, systemClock), [])
@@ -110,7 +111,7 @@ test('migrations are applied once, in order, and their status is told', async t 
 })
 
 test('a migration that fails leaves nothing of itself behind', async t => {
-  const undo = undoStack(t)
+  const { after: undo } = lasting(t)
   const { engine, close } = await openTestEngine()
   undo(close)
   const version = readMigrations().length + 1

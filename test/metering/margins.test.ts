@@ -3,10 +3,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { isDoubtfulTax, isTax } from '../../src/features/billing/cost-line.ts'
 import { readAmount } from '../../src/features/billing/csv-line.ts'
-import { costLines, haveInvoice, haveResource, ingest } from '../support/billing.ts'
+import { costLines, haveIngested, haveInvoice, haveResource, ingest, type Line } from '../support/billing.ts'
+import { csv, row } from '../support/csv.ts'
 import { deployment, plan } from '../support/factories.ts'
-import { csv, row } from '../support/invoice-file.ts'
-import * as books from '../support/invoices.ts'
 import { meter, tied } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
@@ -272,7 +271,7 @@ test('whatever the lines of a month are, every one is in one deployment, tenant 
     fc.asyncProperty(book, async invoices => {
       // A month of its own for each book.
       const period = new Date(Date.UTC(2000, month++, 1)).toISOString().slice(0, 10)
-      const lines: (books.Line & Summed)[] = []
+      const lines: (Line & Summed)[] = []
       for (const { currency, lines: drawn } of invoices) {
         const rows = drawn.map(({ sign, whole, fraction, words, deployment: owner, ...rest }) => {
           const [product, description] = words as [string, string]
@@ -289,7 +288,7 @@ test('whatever the lines of a month are, every one is in one deployment, tenant 
             deployment_id: owner === null ? null : owners[owner]!.id,
           }
         })
-        await books.haveInvoice(bundle, rows, { currency, period })
+        await haveIngested(bundle, rows, { currency, period })
         lines.push(...rows)
       }
       const whole = added(lines)

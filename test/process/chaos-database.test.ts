@@ -1,8 +1,9 @@
 // The short form of `npm run chaos:database`, on clusters of its own.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onPostgresAlone } from '../support/engine.ts'
-import { lasting } from '../support/process.ts'
+import { lasting } from '../support/lasting.ts'
 
 test(
   'commits without an answer, frozen connections, a crash and a failover lose no write and double none',

@@ -1,10 +1,11 @@
 // The short form of `npm run chaos:sagas`, on PostgreSQL alone.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { chaosSagas } from '../chaos/sagas.ts'
 import { createPostgresDatabase } from '../support/database.ts'
 import { onPostgresAlone } from '../support/engine.ts'
-import { lasting } from '../support/process.ts'
+import { lasting } from '../support/lasting.ts'
 
 test(
   'workers killed in the middle of provisioning leave every run ended, no step run twice, and no droplet behind',

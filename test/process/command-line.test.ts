@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { onEmbeddedAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
+import { send } from '../support/http.ts'
+import type { Owner } from '../support/lasting.ts'
 import {
   COLOUR,
-  call,
   freePort,
-  type Owner,
   preparedFolder,
   runCommand,
   secrets,
@@ -142,9 +142,12 @@ test(
     const env = { DATABASE_URL: `postgres://127.0.0.1:${database.port}/x`, DIGITALOCEAN_TOKEN: 'x' }
     const { url, managementUrl } = await spawnService(t, { env })
     for (const address of [`${url}/api/health`, `${managementUrl}/ready`]) {
-      const answer = await eventually('it answers', () => call('GET', address, null).catch(() => undefined))
+      const answer = await eventually('it answers', () => send('GET', address).catch(() => undefined))
       assert.deepEqual([answer!.status, answer!.body.code], [503, 'starting'])
-      assert.deepEqual([answer!.headers['retry-after'], answer!.headers.connection], ['1', 'close'])
+      assert.deepEqual(
+        [answer!.headers.get('retry-after'), answer!.headers.get('connection')],
+        ['1', 'close'],
+      )
     }
   },
 )

@@ -6,7 +6,8 @@ import pg from 'pg'
 import { startPostgres } from '../../scripts/throwaway-postgres.ts'
 import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Answer, startService } from '../support/process.ts'
+import type { Answer } from '../support/http.ts'
+import { startService } from '../support/process.ts'
 
 const AWAY_MS = 10_000
 const BACK_WITHIN_MS = 5_000
@@ -87,6 +88,6 @@ test(
 
 function assertAway({ status, headers, body }: Answer): void {
   assert.equal(status, 503)
-  assert.match(String(headers['content-type']), /^application\/problem\+json/)
+  assert.match(headers.get('content-type') ?? '', /^application\/problem\+json/)
   assert.equal(body.code, 'unavailable')
 }

@@ -1,10 +1,11 @@
 // Workers that are killed while they push.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { chaosFinance } from '../chaos/finance.ts'
 import { createPostgresDatabase } from '../support/database.ts'
 import { onPostgresAlone } from '../support/engine.ts'
-import { lasting } from '../support/process.ts'
+import { lasting } from '../support/lasting.ts'
 
 test(
   'with answers lost and workers killed in between, finance has every invoice once and its id is recorded here',

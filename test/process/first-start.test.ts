@@ -4,18 +4,12 @@ import { readFileSync, statSync } from 'node:fs'
 import { delimiter, join, sep } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import {
-  everythingIsThere,
-  pauseAndResume,
-  requestRuns,
-  type Sign,
-  type Written,
-} from '../support/acknowledged-writes.ts'
 import { onEmbeddedAlone } from '../support/engine.ts'
+import { eventually } from '../support/eventually.ts'
+import { send } from '../support/http.ts'
+import { lasting } from '../support/lasting.ts'
 import {
   COLOUR,
-  call,
-  lasting,
   noSecrets,
   runCommand,
   type Service,
@@ -66,7 +60,7 @@ describe('the first start', () => {
     const hasCurl = spawnSync('curl', ['--version']).status === 0
     const answer = hasCurl
       ? JSON.parse((await promisify(execFile)('sh', ['-c', line])).stdout)
-      : (await call('GET', line.slice(line.lastIndexOf(' ') + 1), printedToken(line))).body
+      : (await send('GET', line.slice(line.lastIndexOf(' ') + 1), { token: printedToken(line) })).body
     assert.ok(Array.isArray(answer.data))
     assert.ok('as_of' in answer)
   })
@@ -150,4 +144,77 @@ function hostNode(): string {
     encoding: 'utf8',
   })
   return found.stdout.trim() || process.execPath
+}
+
+const task = '/api/v1/admin/scheduled_tasks/housekeeping'
+
+interface Written {
+  /** Whose pause may stand: the last that was acknowledged, and the one that was under way when the process died. */
+  pausedBy: Set<string | null>
+  runs: Set<string>
+}
+
+/** A platform_admin's token in somebody's name. */
+type Sign = (sub: string) => Promise<string>
+
+async function everythingIsThere(service: Service, written: Written, sign: Sign): Promise<void> {
+  const token = await sign('reader')
+  const { body } = await service.call('GET', task, { token })
+  assert.ok(written.pausedBy.has(body.data.paused_by), `paused by ${body.data.paused_by}`)
+  for (const id of written.runs) {
+    const { status } = await service.call('GET', `${task}/runs/${id}`, { token })
+    assert.equal(status, 200, `run ${id} is there`)
+  }
+}
+
+interface Writer {
+  /** Resolves when the writer has had so many acknowledged. */
+  reached: Promise<void>
+  /** Writes until the process dies; how many writes were acknowledged. */
+  until(enough: number): Promise<number>
+}
+
+function writer(write: (n: number) => Promise<boolean>): Writer {
+  const reached = Promise.withResolvers<void>()
+  return {
+    reached: reached.promise,
+    async until(enough) {
+      let acknowledged = 0
+      for (let n = 0; ; n++) {
+        try {
+          if (await write(n)) acknowledged++
+        } catch {
+          return acknowledged
+        }
+        if (acknowledged >= enough) reached.resolve()
+      }
+    },
+  }
+}
+
+function pauseAndResume(service: Service, written: Written, sign: Sign, round: string): Writer {
+  return writer(async n => {
+    const pausing = n % 2 === 0
+    const by = pausing ? `${round}-${n}` : null
+    written.pausedBy.add(by)
+    const token = await sign(by ?? round)
+    const { status, body } = await service.call('POST', `${task}/${pausing ? 'pause' : 'resume'}`, { token })
+    assert.equal(status, 200)
+    // The first write of a round may meet a pause that the round before left standing; that one stays.
+    written.pausedBy = new Set([body.data.paused_by])
+    return true
+  })
+}
+
+function requestRuns(service: Service, written: Written, sign: Sign): Writer {
+  return writer(async () => {
+    const token = await sign('requester')
+    // The run before may not be done yet, or may have died with its process and not be known to be dead yet.
+    const id = await eventually('a run is accepted', async () => {
+      const { status, body } = await service.call('POST', `${task}/run`, { token })
+      return status === 202 && body.data.id
+    })
+    written.runs.add(id)
+    return true
+  })
 }

@@ -1,11 +1,13 @@
 // Several processes on one PostgreSQL.
+
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { createPostgresDatabase } from '../support/database.ts'
 import { needsPostgres, onPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
-import { lasting, runCommand, type Service, secrets, startService } from '../support/process.ts'
+import { lasting } from '../support/lasting.ts'
+import { runCommand, type Service, secrets, startService } from '../support/process.ts'
 
 const tasks = '/api/v1/admin/scheduled_tasks'
 const task = `${tasks}/housekeeping`

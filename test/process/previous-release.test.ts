@@ -1,20 +1,52 @@
 // The release before this one works beside it on one database, as during an upgrade that rolls.
+
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { SANDBOX_TOKEN } from '../../sandbox/provider/server.ts'
 import { needsPostgres, testDatabaseUrl } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { deployment } from '../support/factories.ts'
+import type { Owner } from '../support/lasting.ts'
 import { databaseUrl } from '../support/prepare-databases.ts'
-import {
-  PREVIOUS_RELEASE,
-  previousReleaseMissing,
-  unpackPreviousRelease,
-} from '../support/previous-release.ts'
-import { startService } from '../support/process.ts'
-import { dropletsOf, ended, ordersOf, provision } from '../support/provisioning.ts'
+import { startService, temporaryFolder } from '../support/process.ts'
+import { dropletsOf, ordersOf, provision } from '../support/provisioning.ts'
+import { ended } from '../support/sagas.ts'
 import { setup } from '../support/setup.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+/** To be moved on with each release. */
+const PREVIOUS_RELEASE = '7f1034837a92a6e3334edccfef1961c63fc07c25'
+
+/** Why it cannot be had here; undefined when it can. */
+function previousReleaseMissing(): string | undefined {
+  try {
+    execFileSync('git', ['cat-file', '-e', `${PREVIOUS_RELEASE}^{commit}`], { cwd: root, stdio: 'ignore' })
+    return undefined
+  } catch {
+    return `the history here does not reach back to ${PREVIOUS_RELEASE}`
+  }
+}
+
+/** Its launcher; undefined when its packages cannot be had. */
+function unpackPreviousRelease(owner: Owner): string | undefined {
+  const folder = join(temporaryFolder(owner), 'release')
+  mkdirSync(folder)
+  const archive = execFileSync('git', ['archive', PREVIOUS_RELEASE], { cwd: root, maxBuffer: 1 << 28 })
+  execFileSync('tar', ['-x', '-C', folder], { input: archive })
+  try {
+    // Its own, for this release may have dropped one. Mostly they are in npm's cache; no script is needed, Node is here.
+    const args = ['ci', '--omit=dev', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund']
+    execFileSync('npm', args, { cwd: folder, stdio: 'ignore', timeout: 120_000 })
+  } catch {
+    return undefined
+  }
+  return join(folder, 'bin/cloudops.js')
+}
 
 test('a worker of the previous release beside this one: every run completes, no job is failed for being unknown, and one of them ticks', {
   skip: needsPostgres.skip || (previousReleaseMissing() ?? false),

@@ -1,11 +1,13 @@
 // A service's process runs the schedule as in production; in the database of a test nothing is due unless the test says so.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import { createPostgresDatabase } from '../support/database.ts'
 import { needsPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
-import { lasting, startService } from '../support/process.ts'
+import { lasting } from '../support/lasting.ts'
+import { startService } from '../support/process.ts'
 
 test(
   'of all tasks the one runs that the test has made due, and the wall clock starts none',

@@ -6,14 +6,9 @@ import { after, before, describe, test } from 'node:test'
 import { createPostgresDatabase } from '../support/database.ts'
 import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
-import {
-  call,
-  lasting,
-  type Service,
-  type ServiceOptions,
-  spawnService,
-  startService,
-} from '../support/process.ts'
+import { send } from '../support/http.ts'
+import { lasting } from '../support/lasting.ts'
+import { type Service, type ServiceOptions, spawnService, startService } from '../support/process.ts'
 
 const tasks = '/api/v1/admin/scheduled_tasks'
 const done = { code: 0, signal: null }
@@ -41,13 +36,13 @@ describe('stopping', () => {
       const count = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
       const callers = Array.from({ length: 30 }, async (_, index) => {
         // Ten of them open a connection for every request.
-        const agent = index < 20 ? new Agent({ keepAlive: true, maxSockets: 1 }) : undefined
+        const agent = index < 20 ? new Agent({ keepAlive: true, maxSockets: 1 }) : false
         for (;;) {
           try {
-            const { status, body } = await call('GET', service.url + tasks, token, agent)
+            const { status, body } = await send('GET', service.url + tasks, { token, agent })
             count(status === 200 && body.data.length > 0 ? 'answered' : String(status))
           } catch (error) {
-            agent?.destroy()
+            if (agent) agent.destroy()
             return count((error as NodeJS.ErrnoException).code ?? String(error))
           }
         }

@@ -1,11 +1,10 @@
 // The command line over scheduled tasks, as a process against the test's service.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { anotherWorker } from '../support/another-worker.ts'
 import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { runCommand } from '../support/process.ts'
-import { setup, testEnvironment } from '../support/setup.ts'
+import { anotherWorker, setup, testEnvironment } from '../support/setup.ts'
 
 test(
   'cloudops tasks run --wait waits for a run that is under way, then for its own',

@@ -14,15 +14,14 @@ import {
   deprovision,
   dropletsOf,
   dropletsWith,
-  ended,
   IMAGE,
   ledger,
   ordersOf,
   provision,
   SIZE,
   sandboxDroplet,
-  until,
 } from '../support/provisioning.ts'
+import { ended, until } from '../support/sagas.ts'
 import { setup, silentLog } from '../support/setup.ts'
 import { rowOf, sweepOne, sweepProjects } from '../support/sweep.ts'
 

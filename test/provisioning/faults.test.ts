@@ -11,14 +11,12 @@ import { deployment } from '../support/factories.ts'
 import {
   deprovision,
   dropletsOf,
-  ended,
   ledger,
   ordersOf,
   provision,
-  type Run,
   sandboxDroplet,
-  until,
 } from '../support/provisioning.ts'
+import { ended, type ShownRun, until } from '../support/sagas.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { eventsOf, jobPart, rowOf, sweepOne } from '../support/sweep.ts'
 
@@ -45,7 +43,7 @@ async function runWith(
   return run
 }
 
-async function assertRolledBack(bundle: Bundle, run: Run, index: number, reason: RegExp): Promise<void> {
+async function assertRolledBack(bundle: Bundle, run: ShownRun, index: number, reason: RegExp): Promise<void> {
   assert.deepEqual([run.status, run.error?.step_idx], ['rolled_back', index], JSON.stringify(run))
   assert.match(run.error!.reason, reason)
   const undone = ['check_plan_caps', 'create_droplet']
@@ -261,7 +259,7 @@ test('a compensation that fails does not stop the walk, and what it left is list
   ])
   assert.deepEqual([run.status, run.error?.step_idx], ['rolled_back', 4])
   const { status, error } = run.steps[2]!
-  assert.deepEqual([status, /compensation failed: .*no deletes/.test(error)], ['completed', true], error)
+  assert.deepEqual([status, /compensation failed: .*no deletes/.test(error!)], ['completed', true], error!)
   assert.equal(run.steps[0]?.status, 'compensated')
   await sweepOne(bundle, 'droplet')
   const { body } = await bundle.call('GET', '/api/v1/sagas/leaks')

@@ -1,4 +1,5 @@
 // What becomes of statements that take too long, and of connections that stop answering.
+
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
@@ -16,16 +17,17 @@ import { createPostgresDatabase } from '../support/database.ts'
 import { startDatabaseProxy } from '../support/database-proxy.ts'
 import { needsPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
+import { lasting, type Owner } from '../support/lasting.ts'
 import { needsPgbouncer, startPgbouncer } from '../support/pgbouncer.ts'
-import { setup, undoStack } from '../support/setup.ts'
+import { setup } from '../support/setup.ts'
 
 const SAGA_TABLES = ['saga_runs', 'saga_step_results']
 const silent = pino({ level: 'silent' })
 
-type T = Parameters<typeof undoStack>[0]
+type T = Owner
 
 async function databaseOf(t: T) {
-  const undo = undoStack(t)
+  const { after: undo } = lasting(t)
   const { url, drop } = await createPostgresDatabase()
   undo(drop)
   const open = (options: Partial<PostgresOptions> = {}): Engine => {

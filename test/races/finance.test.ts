@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pushInvoice } from '../../src/features/billing/push-invoice.ts'
 import { FinanceError } from '../../src/integrations/finance/index.ts'
+import { giveLines, haveIngested, invoiceRow } from '../support/billing.ts'
 import { needsPostgres } from '../support/engine.ts'
-import { giveLines, haveInvoice, invoiceRow } from '../support/invoices.ts'
 import { setup, silentLog } from '../support/setup.ts'
 
 test(
@@ -13,7 +13,7 @@ test(
   async t => {
     const bundle = await setup(t, { finance: {} })
     const { ctx, finance } = bundle
-    const id = await haveInvoice(bundle)
+    const id = await haveIngested(bundle)
     finance.faults.add({ fault: 'drop_after_commit', times: 'always', share: 0.3 })
     // The queue runs one push of an invoice at a time; a worker that was thought dead makes it two.
     const push = () =>

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { needsPostgres } from '../support/engine.ts'
 import { deployment, plan } from '../support/factories.ts'
-import { dropletsWith, ended, IMAGE, provision, SIZE } from '../support/provisioning.ts'
+import { dropletsWith, IMAGE, provision, SIZE } from '../support/provisioning.ts'
+import { ended } from '../support/sagas.ts'
 import { setup } from '../support/setup.ts'
 
 const ROUNDS = 60

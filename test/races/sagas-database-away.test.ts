@@ -4,15 +4,14 @@ import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import type { Engine } from '../../src/kernel/db/engine.ts'
 import { openPostgres } from '../../src/kernel/db/postgres.ts'
-import { anotherWorker } from '../support/another-worker.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
 import { needsPostgres, testDatabaseUrl } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { deployment } from '../support/factories.ts'
 import { databaseUrl } from '../support/prepare-databases.ts'
-import { deprovision, dropletsOf, ended, ordersOf, provision } from '../support/provisioning.ts'
-import * as sagas from '../support/sagas.ts'
-import { type Bundle, setup, silentLog } from '../support/setup.ts'
+import { deprovision, dropletsOf, ordersOf, provision } from '../support/provisioning.ts'
+import { ended, type Gate, gate, type Journal, kindOf, show, start, step } from '../support/sagas.ts'
+import { anotherWorker, type Bundle, setup, silentLog } from '../support/setup.ts'
 
 test(
   'provisioning through a database that breaks off in every step’s own transaction completes, each droplet ordered once',
@@ -73,10 +72,10 @@ test(
   'a step that waits for the database past its timeout goes on when it is back; one whose run was taken meanwhile does not',
   needsPostgres,
   async t => {
-    const journal: sagas.Journal = []
-    const reached = [sagas.gate(), sagas.gate()]
-    const waiting = (name: string, { pass }: sagas.Gate) =>
-      sagas.step(name, journal, {
+    const journal: Journal = []
+    const reached = [gate(), gate()]
+    const waiting = (name: string, { pass }: Gate) =>
+      step(name, journal, {
         timeoutMs: 400,
         execute: async ({ transaction }) => {
           await pass()
@@ -86,13 +85,13 @@ test(
         },
       })
     const kinds = [
-      sagas.kindOf('kept', [waiting('kept', reached[0]!)]),
-      sagas.kindOf('taken', [waiting('taken', reached[1]!)]),
+      kindOf('kept', [waiting('kept', reached[0]!)]),
+      kindOf('taken', [waiting('taken', reached[1]!)]),
     ]
     const bundle = await setup(t, { sagaKinds: () => kinds })
     const { engine, proxy } = await throughProxy(t, bundle)
     await anotherWorker(t, bundle, { engine })
-    const [kept, taken] = [await sagas.start(bundle, 'kept'), await sagas.start(bundle, 'taken')]
+    const [kept, taken] = [await start(bundle, 'kept'), await start(bundle, 'taken')]
     for (const { reached: here } of reached) await here
     // There is no server behind the proxy any more.
     proxy.pointTo('postgres://127.0.0.1:1/none')
@@ -104,10 +103,10 @@ test(
     )
     await sql`update saga_runs set claim = gen_random_uuid() where id = ${taken.id}`.execute(bundle.ctx.db)
     proxy.pointTo(testDatabaseUrl!)
-    assert.equal((await sagas.ended(bundle, kept.id)).status, 'completed')
+    assert.equal((await ended(bundle, kept.id)).status, 'completed')
     await eventually('the loss is noticed', async () => /saga (lost|left)/.test(bundle.logged()))
     assert.deepEqual(journal.toSorted(), ['execute kept', 'execute taken', 'wrote kept'])
-    assert.equal((await sagas.show(bundle, taken.id)).status, 'running')
+    assert.equal((await show(bundle, taken.id)).status, 'running')
   },
 )
 

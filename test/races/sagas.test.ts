@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { anotherWorker } from '../support/another-worker.ts'
 import { needsPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { base, ended, type Journal, kindOf, type ShownRun, start, step } from '../support/sagas.ts'
-import { setup } from '../support/setup.ts'
+import { anotherWorker, setup } from '../support/setup.ts'
 
 const ROUNDS = 200
 

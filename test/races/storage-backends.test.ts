@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { haveInvoice, ingest, invoiceOf } from '../support/billing.ts'
+import { csv, row } from '../support/csv.ts'
 import { needsPostgres } from '../support/engine.ts'
-import { csv, row } from '../support/invoice-file.ts'
 import { base, filesKept, setupPlaces } from '../support/storage.ts'
 
 const ROUNDS = 30

@@ -6,11 +6,10 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { claimRuns, completeStep, turnBack } from '../../src/features/sagas/drive-store.ts'
 import { rescueRuns } from '../../src/features/sagas/index.ts'
-import { anotherWorker } from '../support/another-worker.ts'
 import { eventually } from '../support/eventually.ts'
+import { aroundStatements } from '../support/inspect-database.ts'
 import { ended, gate, type Journal, kindOf, run, show, start, statuses, step } from '../support/sagas.ts'
-import { type Bundle, setup } from '../support/setup.ts'
-import { aroundStatements } from '../support/statements.ts'
+import { anotherWorker, type Bundle, setup } from '../support/setup.ts'
 
 const names = ['a', 'b', 'c']
 const three = (journal: Journal) =>

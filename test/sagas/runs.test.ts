@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import { createDriver } from '../../src/features/sagas/driver.ts'
 import type { SagaState } from '../../src/features/sagas/index.ts'
 import { registryOf } from '../../src/features/sagas/step.ts'
-import { anotherWorker } from '../support/another-worker.ts'
 import { eventually } from '../support/eventually.ts'
+import { aroundStatements } from '../support/inspect-database.ts'
 import {
   base,
   ended,
@@ -18,8 +18,7 @@ import {
   statuses,
   step,
 } from '../support/sagas.ts'
-import { setup } from '../support/setup.ts'
-import { aroundStatements } from '../support/statements.ts'
+import { anotherWorker, setup } from '../support/setup.ts'
 
 const names = ['a', 'b', 'c']
 

@@ -9,10 +9,9 @@ import { inventoryHandlers } from '../../src/features/inventory/index.ts'
 import { type SagaKind, sagaHandlers } from '../../src/features/sagas/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { handle, type JobType } from '../../src/kernel/queue/queues.ts'
-import { anotherWorker } from '../support/another-worker.ts'
 import { eventually } from '../support/eventually.ts'
 import { ended, type Journal, kindOf, show, start, statuses, step } from '../support/sagas.ts'
-import { type Bundle, caller, setup } from '../support/setup.ts'
+import { anotherWorker, type Bundle, caller, setup } from '../support/setup.ts'
 
 test('a run with a step that this version does not know waits for one that does, and is taken by it', async t => {
   const journal: Journal = []

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { createVault } from '../../src/kernel/vault.ts'
-import { everything } from '../support/everything.ts'
+import { everything } from '../support/inspect-database.ts'
 import { setup } from '../support/setup.ts'
 
 const base = '/api/v1/admin/secrets'

@@ -1,4 +1,5 @@
 // A rotation of SECRET_KEY from its beginning to its end, seen by those who use what is encrypted under it.
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
@@ -10,7 +11,8 @@ import { recordBalance } from '../../src/features/billing/index.ts'
 import { checkBackend } from '../../src/features/storage-backends/check-backend.ts'
 import { deliverDue } from '../../src/features/webhooks/delivery-worker.ts'
 import { reencryptTable } from '../../src/kernel/crypto-rotation.ts'
-import { type Bundle, undoStack } from '../support/setup.ts'
+import { lasting } from '../support/lasting.ts'
+import type { Bundle } from '../support/setup.ts'
 import { type Places, setupPlaces } from '../support/storage.ts'
 import { jobPart } from '../support/sweep.ts'
 import { allowPrivate, hooks, receiver, verified, webhook } from '../support/webhook-receiver.ts'
@@ -33,7 +35,7 @@ async function restarted(t: TestContext, { ctx }: Places, SECRET_KEY: string[]) 
   const config = { ...ctx.config, SECRET_KEY }
   const context = await createContext({ config, worker: false, engine, clock, log, storage })
   const app = await buildApp(context)
-  const undo = undoStack(t)
+  const { after: undo } = lasting(t)
   undo(() => context.providers.close())
   undo(() => context.webhookSender.close())
   undo(() => context.jobs.stop(1_000))

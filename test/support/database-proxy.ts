@@ -2,8 +2,7 @@
 // answers of commits, cuts, delays, freezes, and goes to another server after a failover. It reads the protocol only to
 // know when a transaction is committed; see postgres-frames.ts.
 import { connect, createServer } from 'node:net'
-import type { Ended } from './postgres-frames.ts'
-import { ProxiedConnection } from './proxied-connection.ts'
+import { type Ended, ProxiedConnection } from './proxied-connection.ts'
 
 /** Which commits are lost: those of `commit` alone, or those of a writing statement that is a transaction by itself too. */
 export type Lose = 'commits' | 'commits and autocommits'

@@ -9,8 +9,7 @@ import type { Engine } from '../../src/kernel/db/engine.ts'
 import { openPglite } from '../../src/kernel/db/pglite.ts'
 import { openPostgres } from '../../src/kernel/db/postgres.ts'
 import { onPostgres, testDatabaseUrl } from './engine.ts'
-import { databaseUrl, templateName } from './prepare-databases.ts'
-import { dumpFile, NO_SCHEDULE } from './prepared.ts'
+import { databaseUrl, dumpFile, NO_SCHEDULE, templateName } from './prepare-databases.ts'
 
 const silent = pino({ level: 'silent' })
 

@@ -1,4 +1,5 @@
 // PgBouncer in transaction mode with its defaults, in front of a test's database; gone afterwards.
+
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,7 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { needsPostgres } from './engine.ts'
 import { eventually } from './eventually.ts'
-import { freePort, type Owner } from './process.ts'
+import type { Owner } from './lasting.ts'
+import { freePort } from './process.ts'
 
 const found = spawnSync('pgbouncer', ['--version'], { encoding: 'utf8' })
 

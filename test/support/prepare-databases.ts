@@ -1,20 +1,19 @@
 // Makes, once before all tests, what each test's database is then copied from: a dump and a folder of a migrated PGlite, or
 // a template database on PostgreSQL.
-import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { pino } from 'pino'
 import type { Engine } from '../../src/kernel/db/engine.ts'
-import { migrate } from '../../src/kernel/db/migrations.ts'
+import { migrate, readMigrations } from '../../src/kernel/db/migrations.ts'
 import { openPglite } from '../../src/kernel/db/pglite.ts'
 import { openPostgres } from '../../src/kernel/db/postgres.ts'
 import { createMetrics } from '../../src/kernel/metrics.ts'
 import { createJobs } from '../../src/kernel/queue/jobs.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { testDatabaseUrl } from './engine.ts'
-import { cache, dataFolder, dumpFile, fingerprint, NO_SCHEDULE } from './prepared.ts'
 
 const silent = pino({ level: 'silent' })
 
@@ -68,3 +67,32 @@ export function databaseUrl(url: string, name: string): string {
   parsed.pathname = `/${name}`
   return parsed.href
 }
+
+const root = join(import.meta.dirname, '../..')
+export const cache = join(root, 'node_modules/.cache/cloudops')
+
+/**
+ * For the databases of processes, which start the schedule as production does: no task is due by the wall clock, but when a
+ * test sets its `next_run_at`.
+ */
+export const NO_SCHEDULE = `
+  create function never_due() returns trigger language plpgsql as
+    $$ begin new.next_run_at := '2100-01-01T00:00:00Z'; return new; end $$;
+  create trigger never_due before insert or update on scheduled_tasks
+    for each row when (new.next_run_at is null) execute function never_due();`
+
+/** Changes whenever what a migrated database looks like may have changed. */
+export function fingerprint(): string {
+  const hash = createHash('sha256')
+  for (const { checksum } of readMigrations()) hash.update(checksum)
+  hash.update(NO_SCHEDULE)
+  const queue = join(root, 'src/kernel/queue')
+  for (const file of readdirSync(queue)) hash.update(readFileSync(join(queue, file)))
+  for (const name of ['pg-boss', '@electric-sql/pglite']) {
+    hash.update(readFileSync(join(root, 'node_modules', name, 'package.json')))
+  }
+  return hash.digest('hex').slice(0, 16)
+}
+
+export const dumpFile = () => join(cache, `pglite-${fingerprint()}.tar`)
+export const dataFolder = () => join(cache, `data-${fingerprint()}`)

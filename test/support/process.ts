@@ -3,13 +3,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { type Agent, request } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JWTPayload } from 'jose'
 import { eventually } from './eventually.ts'
-import { dataFolder } from './prepared.ts'
+import { type Answer, type Sent, send } from './http.ts'
+import type { Owner } from './lasting.ts'
+import { dataFolder } from './prepare-databases.ts'
 import { SECRET, tokenMaker } from './tokens.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -18,37 +19,11 @@ export const launcher = join(root, 'bin/cloudops.js')
 /** What every colour code of a terminal begins with. */
 export const COLOUR = '\u001b['
 
-/** A test's context, or node:test itself for what the tests of a file share. */
-export interface Owner {
-  after(end: () => Promise<void> | void): void
-}
-
-/** For what outlives the test that starts it, until `owner` is done: ended in the reverse order. */
-export function lasting(owner: Owner): Owner {
-  const ends: (() => Promise<void> | void)[] = []
-  owner.after(async () => {
-    for (const end of ends.reverse()) await end()
-  })
-  return { after: end => void ends.push(end) }
-}
-
 type Environment = Record<string, string | undefined>
 
 export interface Exit {
   code: number | null
   signal: NodeJS.Signals | null
-}
-
-export interface Answer {
-  status: number
-  headers: Record<string, string | string[] | undefined>
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-  body: any
-}
-
-export interface CallOptions {
-  token?: string | null
-  agent?: Agent
 }
 
 export interface ServiceOptions {
@@ -72,7 +47,7 @@ export interface Service {
   /** A platform_admin's, unless the claims say otherwise. */
   token(claims?: JWTPayload): Promise<string>
   /** One request on a connection of its own, as a platform_admin unless a token (or null) is given. */
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+  call(method: string, path: string, options?: Sent): Promise<Answer>
   ready(): Promise<number>
   stop(signal?: NodeJS.Signals): Promise<Exit>
   kill(): Promise<Exit>
@@ -99,15 +74,11 @@ export async function startService(owner: Owner, options: ServiceOptions = {}): 
   service.exited.then(exit => {
     gone = exit
   })
-  await eventually(
-    'the service is ready',
-    async () => {
-      if (gone) throw new Error(`the service ended (${gone.code ?? gone.signal}):\n${service.output()}`)
-      const status = await service.ready().catch(() => 0)
-      return status === 200
-    },
-    60_000,
-  )
+  await eventually('the service is ready', async () => {
+    if (gone) throw new Error(`the service ended (${gone.code ?? gone.signal}):\n${service.output()}`)
+    const status = await service.ready().catch(() => 0)
+    return status === 200
+  })
   return service
 }
 
@@ -165,9 +136,13 @@ export async function spawnService(owner: Owner, options: ServiceOptions = {}): 
     dataDir,
     output: () => output,
     token: claims => tokens.admin(claims),
-    call: async (method, path, { token, agent } = {}) =>
-      call(method, url + path, token === undefined ? await tokens.admin() : token, agent),
-    ready: async () => (await call('GET', `${managementUrl}/ready`, null)).status,
+    call: async (method, path, { token, ...sent } = {}) =>
+      send(method, url + path, {
+        agent: false,
+        ...sent,
+        token: token === undefined ? await tokens.admin() : token,
+      }),
+    ready: async () => (await send('GET', `${managementUrl}/ready`, { agent: false })).status,
     stop,
     kill,
     exited,
@@ -192,7 +167,7 @@ export async function runCommand(
     cwd,
     env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: 200_000,
     killSignal: 'SIGKILL',
   })
   let [stdout, stderr] = ['', '']
@@ -217,36 +192,6 @@ export function temporaryFolder(owner: Owner): string {
   const folder = mkdtempSync(join(tmpdir(), 'cloudops-process-'))
   owner.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   return folder
-}
-
-/** One request over node:http, so that a test says which connection it goes over. */
-export function call(method: string, address: string, token: string | null, agent?: Agent): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request(address, {
-      method,
-      agent: agent ?? false,
-      headers: token === null ? {} : { authorization: `Bearer ${token}` },
-    })
-    outgoing.on('error', reject).on('response', incoming => {
-      let text = ''
-      incoming
-        .setEncoding('utf8')
-        .on('data', chunk => {
-          text += chunk
-        })
-        .on('error', reject)
-        .on('end', () => {
-          const json = /json/.test(incoming.headers['content-type'] ?? '')
-          const { statusCode: status = 0, headers } = incoming
-          try {
-            resolve({ status, headers, body: json ? JSON.parse(text) : text })
-          } catch (error) {
-            reject(error)
-          }
-        })
-    })
-    outgoing.end()
-  })
 }
 
 const environment = (added: Environment): Environment => ({

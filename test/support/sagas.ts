@@ -97,15 +97,16 @@ export async function show({ call }: Bundle, id: string): Promise<ShownRun> {
 
 const ENDS = ['completed', 'failed', 'rolled_back']
 
-export const ended = (bundle: Bundle, id: string, withinMs?: number): Promise<ShownRun> =>
-  eventually(
-    `run ${id} ends`,
-    async () => {
-      const run = await show(bundle, id)
-      return ENDS.includes(run.status) && run
-    },
-    withinMs,
-  )
+/** The run once it has ended; by its id, or as it was shown before. */
+export const ended = (bundle: Bundle, run: string | { id: string }): Promise<ShownRun> =>
+  until(bundle, typeof run === 'string' ? run : run.id, ({ status }) => ENDS.includes(status))
+
+/** The run once it is as wanted. */
+export const until = (bundle: Bundle, id: string, wanted: (run: ShownRun) => boolean): Promise<ShownRun> =>
+  eventually(`the run ${id} is as wanted`, async () => {
+    const run = await show(bundle, id)
+    return wanted(run) && run
+  })
 
 /** Starts a run and waits for its end. */
 export const run = async (bundle: Bundle, kind: string, inputs?: Json): Promise<ShownRun> =>

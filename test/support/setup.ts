@@ -1,4 +1,5 @@
 // A fresh bundle for each test: its own database, app, clock and tokens. Nothing is shared, nothing is left behind.
+
 import type { TestContext } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -16,28 +17,18 @@ import type { Deps } from '../../src/deps.ts'
 import type { SagaKind } from '../../src/features/sagas/index.ts'
 import type { Limits } from '../../src/integrations/digitalocean/index.ts'
 import { createFinance, type FinanceLimits } from '../../src/integrations/finance/index.ts'
+import type { Engine } from '../../src/kernel/db/engine.ts'
 import { createLog } from '../../src/kernel/log.ts'
 import { registerTasks, startWorker } from '../../src/worker.ts'
 import { openTestEngine } from './database.ts'
-import { refuseUndeclared } from './declared.ts'
-import { keys } from './retried.ts'
+import { keys, refuseUndeclared } from './description.ts'
+import { type Answer, type Sent, send } from './http.ts'
+import { lasting } from './lasting.ts'
 import { OLDER_SECRET, SECRET, type TokenMaker, tokenMaker } from './tokens.ts'
 
-export interface Answer {
-  status: number
-  headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-  body: any
-  text: string
-}
+export type { Answer }
 
-export interface CallOptions {
-  token?: string | null
-  body?: unknown
-  /** Sent as it stands. */
-  raw?: string | Uint8Array<ArrayBuffer>
-  headers?: Record<string, string>
-}
+export type CallOptions = Omit<Sent, 'agent'>
 
 export interface Bundle {
   /** The simulated provider, when the test asked for one. */
@@ -121,7 +112,7 @@ const noSandbox = new Proxy({} as SandboxProvider, {
 })
 
 export async function setup(t: TestContext, options: SetupOptions = {}): Promise<Bundle> {
-  const undo = undoStack(t)
+  const { after: undo } = lasting(t)
   const providerEnv: Record<string, string> = {}
   let sandbox = noSandbox
   if (options.provider) {
@@ -176,15 +167,6 @@ export async function setup(t: TestContext, options: SetupOptions = {}): Promise
 export const financeClient = (baseUrl: string, clock: TestClock, limits: Partial<FinanceLimits> = {}) =>
   createFinance({ baseUrl, secret: SECRET, tenantId: 'platform', clock, limits })
 
-/** Takes down in the reverse order of setting up, also when setting up fails half-way. */
-export function undoStack(t: TestContext): (undo: () => unknown) => void {
-  const stack: (() => unknown)[] = []
-  t.after(async () => {
-    for (const undo of stack.reverse()) await undo()
-  })
-  return undo => void stack.push(undo)
-}
-
 export const silentLog = pino({ level: 'silent' })
 
 /** Starts at a fixed moment and moves only when told. */
@@ -207,26 +189,38 @@ export function caller(url: string, tokens: TokenMaker, withKeys = true): Bundle
   return async (method, path, { token, body, raw, headers = {} } = {}) => {
     const bearer = token === undefined ? await tokens.admin() : token
     const key = 'idempotency-key' in headers ? undefined : keyFor(method, path)
-    const send = async (): Promise<Answer> => {
-      const answer = await fetch(url + path, {
-        method,
-        redirect: 'manual',
-        headers: {
-          ...(bearer !== null && { authorization: `Bearer ${bearer}` }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...(key && { 'idempotency-key': key.text }),
-          ...headers,
-        },
-        body: raw ?? (body === undefined ? undefined : JSON.stringify(body)),
+    const answering = async (): Promise<Answer> => {
+      const answer = await send(method, url + path, {
+        token: bearer,
+        body,
+        raw,
+        headers: { ...(key && { 'idempotency-key': key.text }), ...headers },
       })
-      const text = await answer.text()
-      const json = answer.headers.get('content-type')?.includes('json')
-      const parsed = json ? JSON.parse(text) : undefined
-      refuseUndeclared(method, path, answer.status, parsed)
-      return { status: answer.status, headers: answer.headers, text, body: parsed }
+      refuseUndeclared(method, path, answer.status, answer.body)
+      return answer
     }
-    const answer = await send()
-    if (key) await key.retry(answer, send)
+    const answer = await answering()
+    if (key) await key.retry(answer, answering)
     return answer
   }
+}
+
+export async function anotherWorker(
+  t: TestContext,
+  { ctx }: Bundle,
+  { kinds = ctx.sagaKinds, engine = ctx.engine }: { kinds?: readonly SagaKind[]; engine?: Engine } = {},
+): Promise<Context> {
+  const { config, clock, log, providers } = ctx
+  const other = await createContext({
+    config,
+    worker: true,
+    engine,
+    clock,
+    log,
+    providers,
+    sagaKinds: () => [...kinds],
+  })
+  t.after(() => other.jobs.stop(5_000))
+  await startWorker(other)
+  return other
 }

@@ -1,4 +1,5 @@
 // Places for raw invoices in tests: a folder of the test's own, and a bucket of the simulated S3-compatible service.
+
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +7,8 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createSandboxStorage, type SandboxStorage } from '../../sandbox/storage/server.ts'
 import { createStorage } from '../../src/integrations/storage/index.ts'
-import { type Bundle, type SetupOptions, setup, undoStack } from './setup.ts'
+import { lasting } from './lasting.ts'
+import { type Bundle, type SetupOptions, setup } from './setup.ts'
 
 export const base = '/api/v1/admin/storage_backends'
 
@@ -22,10 +24,10 @@ export interface Places extends Bundle {
 }
 
 /** Tries again, but at once. */
-const QUICK = { backoffMs: 1, silenceMs: 5_000 }
+const QUICK = { backoffMs: 1, silenceMs: 60_000 }
 
 export async function setupPlaces(t: TestContext, options?: SetupOptions): Promise<Places> {
-  const undo = undoStack(t)
+  const { after: undo } = lasting(t)
   const dataDir = mkdtempSync(join(tmpdir(), 'cloudops-storage-'))
   undo(() => rmSync(dataDir, { recursive: true, force: true }))
   const keys = { accessKeyId: 'AKIDTEST', secretAccessKey: S3_SECRET, region: 'nyc3', bucket: 'invoices' }

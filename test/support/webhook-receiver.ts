@@ -1,9 +1,11 @@
 // A receiver of webhooks: a real HTTP server that checks each message by the public scheme, written without a look at the
 // sender, and answers what the test says.
+
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Bundle, undoStack } from './setup.ts'
+import type { Owner } from './lasting.ts'
+import type { Bundle } from './setup.ts'
 
 export interface Received {
   /** With its query. */
@@ -22,7 +24,7 @@ export interface Receiver {
   answer: number | ((response: ServerResponse) => void)
 }
 
-export async function receiver(t: Parameters<typeof undoStack>[0]): Promise<Receiver> {
+export async function receiver(t: Owner): Promise<Receiver> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', chunk => chunks.push(chunk))
@@ -34,7 +36,7 @@ export async function receiver(t: Parameters<typeof undoStack>[0]): Promise<Rece
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  undoStack(t)(() => {
+  t.after(() => {
     server.closeAllConnections()
     server.close()
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { aroundStatements } from '../support/inspect-database.ts'
 import { type Bundle, setup } from '../support/setup.ts'
-import { aroundStatements } from '../support/statements.ts'
 
 const base = '/api/v1/admin/users'
 const session = '/api/v1/session'

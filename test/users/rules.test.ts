@@ -1,5 +1,4 @@
 // The pure rules of roles, users and invitations.
-
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Deps } from '../../src/deps.ts'

@@ -8,14 +8,13 @@ import { createDeliveryWorker, deliverDue } from '../../src/features/webhooks/de
 import { countPending, forgetWebhookEvents } from '../../src/features/webhooks/index.ts'
 import { createWebhookSender } from '../../src/integrations/webhooks/index.ts'
 import { encryptionFor } from '../../src/kernel/crypto.ts'
-import { anotherWorker } from '../support/another-worker.ts'
 import { haveInvoice, ingest } from '../support/billing.ts'
+import { csv, row } from '../support/csv.ts'
 import { accept, desire, drifts, droplet, loseAll, sweepDrift } from '../support/drift.ts'
 import { eventually } from '../support/eventually.ts'
 import { deployment, move } from '../support/factories.ts'
-import { csv, row } from '../support/invoice-file.ts'
 import { ended, kindOf, run, start, step } from '../support/sagas.ts'
-import { type Bundle, setup } from '../support/setup.ts'
+import { anotherWorker, type Bundle, setup } from '../support/setup.ts'
 import { haveProject, rowOf, see } from '../support/sweep.ts'
 import {
   allowPrivate,

@@ -1,10 +1,11 @@
 // Several processes of the service behind a proxy that does to their database connections what networks, crashes and
 // failovers do, under a load of every operation that writes; and afterwards the questions that must all be answered with
 // nothing.
+
 import { setTimeout as pause } from 'node:timers/promises'
 import { SANDBOX_TOKEN } from '../../../sandbox/provider/server.ts'
 import { startDatabaseProxy } from '../../support/database-proxy.ts'
-import type { Owner } from '../../support/process.ts'
+import type { Owner } from '../../support/lasting.ts'
 import { randomFrom } from '../random.ts'
 import { startSandbox } from '../sandbox.ts'
 import { checkAnswers, checkChain, compareReplays } from './check-answers.ts'

@@ -1,9 +1,10 @@
 // A primary and its synchronous standby: what was acknowledged is on both, so that nothing is lost when one takes the
 // other's place.
+
 import pg from 'pg'
 import { startPostgres, type ThrowawayPostgres } from '../../../scripts/throwaway-postgres.ts'
 import { eventually } from '../../support/eventually.ts'
-import type { Owner } from '../../support/process.ts'
+import type { Owner } from '../../support/lasting.ts'
 
 export interface Cluster {
   /** Of the server that is written to now. */
@@ -50,7 +51,7 @@ export async function startCluster(owner: Owner): Promise<Cluster> {
     await when(SYNCHRONOUS)
   }
   const when = (condition: string) =>
-    eventually(condition, async () => (await ask(condition).catch(() => [])).length > 0, 60_000)
+    eventually(condition, async () => (await ask(condition).catch(() => [])).length > 0)
   await follow()
 
   return {

@@ -1,13 +1,9 @@
 // The service's processes: several for the API, several workers, all on one address of the database. Killed ones are
 // started again, as a supervisor would.
+
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  type Owner,
-  type Service,
-  spawnService,
-  startService,
-  temporaryFolder,
-} from '../../support/process.ts'
+import type { Owner } from '../../support/lasting.ts'
+import { type Service, spawnService, startService, temporaryFolder } from '../../support/process.ts'
 
 export type Role = 'api' | 'worker'
 
@@ -39,7 +35,7 @@ export async function startNodes(
   owner: Owner,
   { api, workers, env }: { api: number; workers: number; env: Record<string, string> },
 ): Promise<Nodes> {
-  const ends: (() => Promise<void> | void)[] = []
+  const ends: (() => unknown)[] = []
   const own: Owner = { after: end => void ends.push(end) }
   // Before any of them is ended: who ends then is not started again.
   owner.after(async () => {

@@ -1,8 +1,9 @@
 // Before the faults begin: something to sell, the provider mirrored, its invoices fetched, and somebody who listens.
+
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { eventually } from '../../support/eventually.ts'
-import type { Owner } from '../../support/process.ts'
+import type { Owner } from '../../support/lasting.ts'
 import type { Client, Json } from './client.ts'
 import type { World } from './story.ts'
 
@@ -40,22 +41,14 @@ export async function prepare({ send, get }: Client, receiver: Receiver): Promis
 
   const { data: sweep } = await send('runTask', { params: { name: 'resource_sync' } })
   await send('runTask', { params: { name: 'billing_history' }, refusals: ['already_running'] })
-  await eventually(
-    'the provider is mirrored',
-    async () => {
-      const { data } = await get(`/api/v1/inventory/sync-runs?sweep_id=${sweep.id}`)
-      return data.length >= 14 && data.every(({ status }: Json) => status === 'complete')
-    },
-    60_000,
-  )
-  const invoices = await eventually(
-    'the invoices are at finance',
-    async () => {
-      const { data } = await get('/api/v1/billing/invoices')
-      return data.length > 0 && data.every((one: Json) => one.pushed_to_finance_at) && data
-    },
-    60_000,
-  )
+  await eventually('the provider is mirrored', async () => {
+    const { data } = await get(`/api/v1/inventory/sync-runs?sweep_id=${sweep.id}`)
+    return data.length >= 14 && data.every(({ status }: Json) => status === 'complete')
+  })
+  const invoices = await eventually('the invoices are at finance', async () => {
+    const { data } = await get('/api/v1/billing/invoices')
+    return data.length > 0 && data.every((one: Json) => one.pushed_to_finance_at) && data
+  })
   const ids = async (path: string, which: (row: Json) => boolean = () => true): Promise<string[]> =>
     (await get(path)).data.filter(which).map(({ id }: Json) => id)
   return {

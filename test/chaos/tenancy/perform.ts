@@ -1,5 +1,4 @@
 // A command carried out by the service: at the provider, by a job, or as a request of its caller.
-
 import {
   assignment,
   HOLD_REASON,

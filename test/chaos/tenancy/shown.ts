@@ -1,5 +1,4 @@
 // Rows as a caller is shown them, once ids are symbols (compare.ts).
-
 import { PLANS } from './choices.ts'
 import { isTaxed, minorOf, sumOf, usedSeconds } from './lines.ts'
 import { seesAll } from './rules.ts'

@@ -1,7 +1,55 @@
-// Holds the service to its own description: an answer whose status, or whose problem's code, docs/openapi.json does not
-// have for that operation fails the test that caused it. Read once for the process; a look-up costs microseconds.
+// What the API says of itself, and what tests hold it to: which operations write, which answers are declared, and that a
+// request under an Idempotency-Key can be sent again.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Answer } from './http.ts'
+
+interface Document {
+  paths: Record<string, Record<string, { operationId: string }>>
+}
+
+/** The names of all operations that must leave an entry. */
+export function writingOperations(): string[] {
+  const file = join(import.meta.dirname, '../../docs/openapi.json')
+  const { paths } = JSON.parse(readFileSync(file, 'utf8')) as Document
+  return Object.values(paths)
+    .flatMap(methods => Object.entries(methods))
+    .filter(([method]) => method !== 'get')
+    .map(([, { operationId }]) => operationId)
+    .sort()
+}
+
+interface Key {
+  text: string
+  retry(first: Answer, send: () => Promise<Answer>): Promise<void>
+}
+
+const retried = new Set<string>()
+
+/** For the requests of one test. */
+export function keys(): (method: string, path: string) => Key | undefined {
+  const counts = new Map<string, number>()
+  return (method, path) => {
+    const operation = method === 'POST' ? operationAt(method, path) : undefined
+    if (!operation?.parameters?.some(({ name }) => name === 'Idempotency-Key')) return undefined
+    const { operationId } = operation
+    const count = counts.get(operationId) ?? 0
+    counts.set(operationId, count + 1)
+    if (count % 2 === 1) return undefined
+    return {
+      text: randomUUID(),
+      async retry(first, send) {
+        if (first.status >= 300 || retried.has(operationId)) return
+        retried.add(operationId)
+        const again = await send()
+        assert.deepEqual([again.status, again.text], [first.status, first.text], `${operationId}, sent again`)
+        assert.equal(again.headers.get('idempotency-replayed'), 'true', `${operationId}, sent again`)
+      },
+    }
+  }
+}
 
 interface Media {
   schema: { allOf?: { properties?: { code?: { enum: string[] } } }[] }
