@@ -1,7 +1,6 @@
 // The HTTP application as a value: it never listens. Tests inject into the same app that production listens with.
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Context } from './context.ts'
 import { apiKeyRoutes, apiKeyVerifier } from './features/api-keys/index.ts'
@@ -163,8 +162,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     invitationRoutes(ctx, access.forget),
   ]
   // Called, not registered: none needs a scope of its own, and thirty scopes slow every start.
-  const typed = app.withTypeProvider<TypeBoxTypeProvider>()
-  for (const add of routes) await add(typed, {})
+  for (const add of routes) add(app)
   app.addHook('onClose', apiKeys.settled)
   if (issuerKeys) {
     app.addHook('onReady', async () => issuerKeys.prepare())

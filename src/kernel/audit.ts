@@ -3,7 +3,8 @@
 // while the transaction runs and inserted together before it commits. Jobs act for nobody and leave no entries.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isDeepStrictEqual } from 'node:util'
-import { type Insertable, type Selectable, sql, type UpdateObject, type WhereInterface } from 'kysely'
+import type { Insertable, Selectable, UpdateObject, WhereInterface } from 'kysely'
+import { runStatement } from './db/statement.ts'
 import type { Executor, Tables } from './db/tables.ts'
 import { beforeCommit, transaction } from './db/transaction.ts'
 import { newId } from './ids.ts'
@@ -77,6 +78,26 @@ interface Entry extends Actor {
   after: object | null
 }
 
+const entryOf = (
+  actor: Actor,
+  subject_type: string,
+  subject_id: string,
+  tenant_id: string | null,
+  action: Action,
+  before: object | null,
+  after: object | null,
+): Entry => ({
+  id: newId(),
+  at: new Date(processTime()).toISOString(),
+  ...actor,
+  subject_type,
+  subject_id,
+  tenant_id,
+  action,
+  before,
+  after,
+})
+
 const collected = new WeakMap<Executor, Entry[]>()
 
 function record(
@@ -90,8 +111,7 @@ function record(
 ): void {
   const actor = currentActor()
   if (!actor) return
-  const at = new Date(processTime()).toISOString()
-  const entry = { id: newId(), at, ...actor, subject_type, subject_id, tenant_id, action, before, after }
+  const entry = entryOf(actor, subject_type, subject_id, tenant_id, action, before, after)
   const entries = collected.get(tx)
   if (entries) {
     entries.push(entry)
@@ -105,15 +125,38 @@ function record(
   })
 }
 
+const COLUMNS = {
+  id: 'uuid',
+  at: 'timestamptz',
+  actor: 'text',
+  actor_role: 'text',
+  actor_tenant_id: 'text',
+  request_id: 'text',
+  client_request_id: 'text',
+  credential_kind: 'text',
+  credential_id: 'text',
+  address: 'text',
+  operation: 'text',
+  subject_type: 'text',
+  subject_id: 'text',
+  tenant_id: 'text',
+  action: 'text',
+  before: 'jsonb',
+  after: 'jsonb',
+} satisfies Record<keyof Entry, string>
+
+/** SQL: inserts the entries that a parameter holds as JSON; `after` may say otherwise what there is now. */
+const insertingEntries = (parameter: string, after = 'e.after', made = ''): string => `
+  insert into audit_log (${Object.keys(COLUMNS).join(', ')})
+  select ${Object.keys(COLUMNS)
+    .map(column => (column === 'after' ? after : `e.${column}`))
+    .join(', ')}
+  from jsonb_to_recordset(${parameter}::jsonb) as e (${Object.entries(COLUMNS).map(([column, type]) => `${column} ${type}`)})${made}`
+
+const INSERT_ENTRIES = { name: 'audit_entries', text: insertingEntries('$1') }
+
 const insertEntries = (tx: Executor, entries: Entry[]) =>
-  sql`insert into audit_log (id, at, actor, actor_role, actor_tenant_id, request_id, client_request_id, credential_kind,
-      credential_id, address, operation, subject_type, subject_id, tenant_id, action, before, after)
-    select e.id, e.at, e.actor, e.actor_role, e.actor_tenant_id, e.request_id, e.client_request_id, e.credential_kind,
-      e.credential_id, e.address, e.operation, e.subject_type, e.subject_id, e.tenant_id, e.action, e.before, e.after
-    from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb) as e (id uuid, at timestamptz, actor text, actor_role text,
-      actor_tenant_id text, request_id text, client_request_id text, credential_kind text, credential_id text,
-      address text, operation text, subject_type text, subject_id text, tenant_id text, action text, before jsonb,
-      after jsonb)`.execute(tx)
+  runStatement(tx, INSERT_ENTRIES, [JSON.stringify(entries)])
 
 type Table = keyof Tables & string
 type Row<T extends Table> = Selectable<Tables[T]>
@@ -150,11 +193,16 @@ export interface AuditRules<Columns extends string> {
   silent?: readonly Columns[]
   /** Columns whose values are in no entry, only that they have changed. */
   secret?: readonly Columns[]
+  /**
+   * The table's columns. With these, a row that is inserted by itself is one prepared statement together with its entry:
+   * for what is created often. (A prepared `select *` would fail when a migration adds a column.)
+   */
+  columns?: readonly Columns[]
 }
 
 export function auditedTable<T extends Table>(
   table: T,
-  { key, silent = [], secret = [] }: AuditRules<Column<T>>,
+  { key, silent = [], secret = [], columns }: AuditRules<Column<T>>,
 ): AuditedTable<T> {
   const quiet = new Set<string>(silent)
   const hidden = new Set<string>(secret)
@@ -190,18 +238,42 @@ export function auditedTable<T extends Table>(
     )
   }
 
+  /** What the database adds to a row (defaults) is in its entry too; what the code gave stands as it was given. */
+  function insertAlone(db: Executor, row: Values): Promise<Row<T>[]> {
+    const names = Object.keys(row)
+    const after = `to_jsonb(m) - $2::text[] || e.after`
+    const statement = {
+      name: `insert_${table}_${names.length}`,
+      text: `with m as (
+          insert into ${table} (${names.join(', ')}) values (${names.map((_, i) => `$${i + 3}`).join(', ')}) returning *
+        ), logged as (${insertingEntries('$1', after, ', m')})
+        select ${columns!.map(column => `m.${column}`).join(', ')} from m`,
+    }
+    const actor = currentActor()
+    const tenant = (row.tenant_id as string | null | undefined) ?? null
+    const entries = actor ? [entryOf(actor, table, nameOf(row), tenant, 'created', null, shown(row))] : []
+    return runStatement(db, statement, [
+      JSON.stringify(entries),
+      [...silent, ...secret],
+      ...Object.values(row),
+    ])
+  }
+
   const audited: AuditedTable<T> = {
     table,
     recordChange: (tx, before, after) => recordChange(tx, before as Values | null, after as Values | null),
-    insert: (db, rows, ifAbsent) =>
-      transaction(db, async tx => {
+    insert: (db, rows, ifAbsent) => {
+      if (columns && rows.length === 1 && !ifAbsent && !db.isTransaction)
+        return insertAlone(db, rows[0] as Values)
+      return transaction(db, async tx => {
         if (rows.length === 0) return []
         let query: Untyped = (tx as Untyped).insertInto(table).values(rows)
         if (ifAbsent) query = query.onConflict((c: Untyped) => c.columns(ifAbsent).doNothing())
         const made = await query.returningAll().execute()
         for (const row of made) recordChange(tx, null, row)
         return made
-      }),
+      })
+    },
     update: (db, where, changes) =>
       transaction(db, async tx => {
         const before = new Map<string, Values>()

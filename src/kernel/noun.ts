@@ -2,10 +2,13 @@
 // API's description, and the JSON that the database writes for lists, details, webhooks and feeds all follow from it.
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 
-/** Where a field comes from when it is not the column of its name: SQL, in which `$` stands for the noun's row. */
-type Sources<Fields> = { [Field in keyof Fields]?: string }
+/**
+ * Where a field comes from when it is not the column of its name: SQL, in which `$` stands for the noun's row, or null when
+ * the code computes it.
+ */
+type Sources<Fields> = { [Field in keyof Fields]?: string | null }
 
-const sourcesOf = new WeakMap<TSchema, Record<string, string | undefined>>()
+const sourcesOf = new WeakMap<TSchema, Record<string, string | null | undefined>>()
 
 /** `title` is the schema's name in the API's description, which gives each name to one schema. */
 export function noun<Fields extends TProperties>(

@@ -80,6 +80,7 @@ const PAST_THE_DECLARATION: Record<string, string> = {
   'scheduled_tasks: moveTick': 'The schedule.',
   'scheduled_tasks: upsertTasks': 'The start of the process.',
   'sessions: deleteSessionsBefore': 'Housekeeping.',
+  'subscriptions: SET_STATUS': 'Followed by recordChange: prepared, for every move of a deployment.',
   'sync_runs: ours': 'The sweep.',
   'sync_runs: startRun': 'The sweep.',
   'task_runs: beginRun': 'The task itself.',

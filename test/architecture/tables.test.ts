@@ -16,7 +16,7 @@ const OWNED: Record<string, string[]> = {
   drift: ['cloud_provisioned', 'cloud_drift', 'cloud_drift_ignored', 'drift_ignore_rules'],
   inventory: [
     ...['cloud_projects', 'cloud_project_members', 'cloud_resources', 'cloud_resource_events'],
-    ...['sync_runs', 'sync_freshness'],
+    ...['resource_versions', 'sync_runs', 'sync_freshness'],
   ],
   invitations: ['invitations'],
   metering: ['metered_hours', 'usage_hours'],

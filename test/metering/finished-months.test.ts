@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { readMigrations } from '../../src/kernel/db/migrations.ts'
 import { onPostgresAlone } from '../support/engine.ts'
-import { addon, deployment, move, plan, publish } from '../support/factories.ts'
+import { addon, deployment, move, plan } from '../support/factories.ts'
 import { meter, tied } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
@@ -132,25 +132,6 @@ test(
   },
 )
 
-test('a change of plan by the release before, which keeps no terms, counts from when it was made', async t => {
-  const bundle = await setup(t)
-  const { clock, ctx, call } = bundle
-  const { id, code, october } = await haveOctober(bundle)
-  const newer = await publish(bundle, code, { base_price_cents: 7000 })
-  clock.set('2026-11-10T00:00:00Z')
-  await sql`update subscriptions set plan_version_id = ${newer}, updated_at = ${clock.now().toISOString()}
-    where deployment_id = ${id}`.execute(ctx.db)
-  assert.deepEqual(await usage(bundle, id, '2026-10'), october)
-  assert.equal((await usage(bundle, id)).base_price_cents, 7000)
-  // Nor does it know the dates of addons.
-  await sql`insert into subscription_addons
-      (id, subscription_id, code, resource_kind, qty, price_cents, currency, quantity, created_at)
-    select uuid_v7(), id, 'more', 'seats', 1, 1, 'USD', 1, now() from subscriptions where deployment_id = ${id}`.execute(
-    ctx.db,
-  )
-  assert.equal((await call('GET', `/api/v1/deployments/${id}`)).body.data.subscription.addons.length, 2)
-})
-
 test('the upgrade gives every subscription terms from its start, and to its end where it was cancelled', async t => {
   const bundle = await setup(t)
   const { clock, ctx } = bundle
@@ -163,7 +144,6 @@ test('the upgrade gives every subscription terms from its start, and to its end 
   await move(bundle, over.id, 'cancelled', 'archived')
   const migration = readMigrations().find(({ name }) => name === 'subscription_terms')!
   const before = `drop table subscription_terms;
-    drop function keep_subscription_terms cascade;
     drop function refuse_change_but_end cascade;
     drop trigger ended_is_final_whole on subscription_addons;
     drop index subscription_addons_subscription;

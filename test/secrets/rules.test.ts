@@ -1,8 +1,13 @@
 // The rules of secrets, without a database: names, what fits them, and how values are sealed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { complaintsAbout } from '../../src/features/secrets/bad-secret.ts'
-import { isSecretName, isTokenSecret, queueOf, tokenSecret } from '../../src/features/secrets/secret-name.ts'
+import {
+  isSecretName,
+  isTokenSecret,
+  problemsOf,
+  queueOf,
+  tokenSecret,
+} from '../../src/features/secrets/secret.ts'
 import { QUEUE_NAMES } from '../../src/kernel/queue/queues.ts'
 import { createVault } from '../../src/kernel/vault.ts'
 
@@ -42,14 +47,14 @@ test('a complaint says what is wrong with name and value, and never the value', 
     pointer: '/value',
     message: 'must be printable ASCII without spaces, for a provider token travels in a header',
   }
-  assert.deepEqual(complaintsAbout('smtp', ' any thing\n ü '), [])
-  assert.deepEqual(complaintsAbout('Smtp', 'a b'), [name])
-  assert.deepEqual(complaintsAbout('provider_token/x/y', 'a b'), [name])
-  assert.deepEqual(complaintsAbout('provider_token/metering', '!dop_v1_~'), [])
-  assert.deepEqual(complaintsAbout('provider_token/x', 'fine'), [queue])
-  assert.deepEqual(complaintsAbout('provider_token/x', 'not fine'), [queue, token])
+  assert.deepEqual(problemsOf('smtp', ' any thing\n ü '), [])
+  assert.deepEqual(problemsOf('Smtp', 'a b'), [name])
+  assert.deepEqual(problemsOf('provider_token/x/y', 'a b'), [name])
+  assert.deepEqual(problemsOf('provider_token/metering', '!dop_v1_~'), [])
+  assert.deepEqual(problemsOf('provider_token/x', 'fine'), [queue])
+  assert.deepEqual(problemsOf('provider_token/x', 'not fine'), [queue, token])
   for (const value of ['', ' a', 'a ', 'a b', 'a\n', 'a\r\nb', 'ä', '\x7f', '\x1f'])
-    assert.deepEqual(complaintsAbout('provider_token/metering', value), [token], JSON.stringify(value))
+    assert.deepEqual(problemsOf('provider_token/metering', value), [token], JSON.stringify(value))
 })
 
 test('a value opens under its own name and key alone; its fingerprint is keyed, short and the same for the same value', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { downloadName, fileKey } from '../../src/features/billing/invoice-file.ts'
-import { type Settings, settingsProblems } from '../../src/features/storage-backends/settings.ts'
+import { type Settings, settingsProblems } from '../../src/features/storage-backends/storage-backend.ts'
 
 const S3: Settings = {
   kind: 's3',

@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox'
 import type { AuditKey, AuditKeys } from '../../kernel/audit-keys.ts'
 import type { Row } from '../../kernel/db/tables.ts'
 import { Nullable, Time } from '../../kernel/http/schemas.ts'
-import { columnsOf, fieldsOf, noun } from '../../kernel/noun.ts'
+import { fieldsOf, noun } from '../../kernel/noun.ts'
 import { Hash, Seq } from './audit-entry.ts'
 import type { Break, Link } from './chain.ts'
 
@@ -28,11 +28,8 @@ export const CheckpointDocument = noun(
     ),
     signature: Type.String({ description: 'Ed25519, in base64; docs/operations.md says of which text.' }),
   },
-  { entries: '$.seq' },
+  { entries: '$.seq', public_key: null },
 )
-
-/** The public key is not stored: it follows from the configured secret. */
-export const STORED_FIELDS = columnsOf(CheckpointDocument).filter(field => field !== 'public_key')
 
 export type Document = Static<typeof CheckpointDocument>
 

@@ -4,10 +4,10 @@ import { listPage } from '../../kernel/db/list.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Key } from '../../kernel/http/pages.ts'
-import { jsonOf } from '../../kernel/noun.ts'
+import { columnsOf, jsonOf } from '../../kernel/noun.ts'
 import { AuditEntry, HASHED_TEXT } from './audit-entry.ts'
 import { BEGINNING, type Break, type KeyedLink, type Link, type StoredLink } from './chain.ts'
-import { type Checkpoint, STORED_FIELDS } from './checkpoint.ts'
+import { type Checkpoint, CheckpointDocument } from './checkpoint.ts'
 
 const SELECT_ENTRIES = `select e.id, ${jsonOf(AuditEntry, 'e')}::text as json
   from audit_log e left join audit_seals s on s.entry_id = e.id`
@@ -143,7 +143,7 @@ export const listCheckpoints = (
 ): Promise<Checkpoint[]> =>
   listPage(executor, {
     name: 'audit_checkpoints',
-    select: `select ${STORED_FIELDS.join(', ')} from audit_checkpoints`,
+    select: `select ${columnsOf(CheckpointDocument).join(', ')} from audit_checkpoints`,
     orderBy: ['number'],
     descending: true,
     after,

@@ -162,7 +162,7 @@ export const billingRoutes = (deps: Deps) =>
       },
       async ({ params: { id }, limit, after }) => {
         if (!(await findInvoice(deps.db, id))) throw notFound()
-        return listFiles(deps.db, id, limit, after && String(after[0]))
+        return listFiles(deps.db, id, limit, after)
       },
     )
 

@@ -8,7 +8,7 @@ import type { Scope } from '../../kernel/http/caller.ts'
 import type { Key } from '../../kernel/http/pages.ts'
 import { columnsOf, jsonOf } from '../../kernel/noun.ts'
 import { SUBSCRIPTION_OF_DEPLOYMENT } from '../subscriptions/index.ts'
-import { publishEvents } from '../webhooks/index.ts'
+import { publishing } from '../webhooks/index.ts'
 import {
   type CloudDeploymentEventRow,
   type CloudDeploymentRow,
@@ -18,7 +18,11 @@ import {
 } from './deployment.ts'
 import type { DeploymentState } from './lifecycle.ts'
 
-export const DEPLOYMENTS = auditedTable('cloud_deployments', { key: ['id'], silent: ['updated_at'] })
+export const DEPLOYMENTS = auditedTable('cloud_deployments', {
+  key: ['id'],
+  silent: ['updated_at'],
+  columns: columnsOf(Deployment),
+})
 
 const DEPLOYMENT_JSON = jsonOf(Deployment, 'd')
 const EVENT_JSON = jsonOf(DeploymentEvent, 'e')
@@ -146,7 +150,7 @@ export interface Move extends CloudDeploymentEventRow {
 }
 
 // The guard: no row is written when the deployment has left the state it was read in, or billing actions were suspended
-// meanwhile. The event is written by the same statement.
+// meanwhile. The event is written and published by the same statement.
 const MOVE = {
   name: 'deployment_move',
   text: `with moved as (
@@ -154,8 +158,10 @@ const MOVE = {
       where id = $2::uuid and state = $3 and not ($9 and billing_action_suspended) returning *
     ), recorded as (
       insert into cloud_deployment_events (id, deployment_id, from_state, to_state, actor, actor_role, reason, created_at)
-      select $1::uuid, m.id, $3, m.state, $5, $6, $7, m.updated_at from moved m
-    )
+      select $1::uuid, m.id, $3, m.state, $5, $6, $7, m.updated_at from moved m returning *
+    ), ${publishing(`select 'deployment.transitioned' as type, d.tenant_id, e.created_at as occurred_at,
+        json_build_object('tenant_id', d.tenant_id, 'deployment', ${DEPLOYMENT_JSON}, 'event', ${EVENT_JSON}) as data
+      from recorded e join moved d on d.id = e.deployment_id`)}
     select ${columns('m')}, ${jsonOf(Deployment, 'm')}::text as json from moved m`,
 }
 
@@ -173,15 +179,7 @@ export async function moveDeployment(
   if (!row) return undefined
   const { json, ...after } = row
   DEPLOYMENTS.recordChange(tx, before, after)
-  await publishEvents(tx, PUBLISH_MOVE, [id])
   return json
-}
-
-const PUBLISH_MOVE = {
-  name: 'deployment_moves',
-  text: `select 'deployment.transitioned' as type, d.tenant_id, e.created_at as occurred_at,
-      json_build_object('tenant_id', d.tenant_id, 'deployment', ${DEPLOYMENT_JSON}, 'event', ${EVENT_JSON}) as data
-    from cloud_deployment_events e join cloud_deployments d on d.id = e.deployment_id where e.id = $1::uuid`,
 }
 
 export interface BilledDeployment {

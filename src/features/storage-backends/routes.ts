@@ -1,192 +1,207 @@
 // /api/v1/admin/storage_backends
-
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
-import { callerOf } from '../../kernel/http/caller.ts'
-import { inRequest } from '../../kernel/http/idempotency.ts'
-import { cursorOf, PageQuery, withNextLink } from '../../kernel/http/pages.ts'
-import { Many, NoBody, One, Query } from '../../kernel/http/schemas.ts'
-import { activateBackend, deactivateBackend } from './activate-backend.ts'
-import { changeBackend } from './change-backend.ts'
+import { cursorOf } from '../../kernel/http/pages.ts'
+import { JsonText, routes } from '../../kernel/http/route.ts'
+import { Body, Id, NoBody, Nullable } from '../../kernel/http/schemas.ts'
+import { noun } from '../../kernel/noun.ts'
+import { activateBackend, changeBackend, createBackend, deactivateBackend, deleteBackend } from './actions.ts'
 import { checkBackend } from './check-backend.ts'
-import { createBackend } from './create-backend.ts'
-import { removeBackend } from './remove-backend.ts'
-import { findShownBackend, listBackends } from './repository.ts'
-import { BackendParams, ChangeBody, Check, CreateBody, StorageBackend } from './schemas.ts'
+import { BACKEND_KINDS, StorageBackend } from './storage-backend.ts'
+import { listBackends, showBackend } from './store.ts'
 
-const config = { guard: 'platform_admin' } as const
-const names = { ...config, problems: { 409: { name_taken: 'Another backend has this name.' } } } as const
-const tags = ['Administration']
+const Name = Type.String({ minLength: 1, maxLength: 64, pattern: '\\S', description: 'Unique.' })
+const Endpoint = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  description: 'https; plain http only to this machine, and not in production.',
+})
+const Region = Type.String({ minLength: 1, maxLength: 64 })
+const PathStyle = Type.Boolean({
+  description:
+    'Whether the bucket is named in the path (unless said otherwise, it is) or in the host’s name.',
+})
+const AccessKeyId = Type.String({ minLength: 1, maxLength: 128 })
+const SecretAccessKey = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: 'Stored encrypted, and never shown.',
+})
+
+const CreateStorageBackend = Body(
+  {
+    name: Name,
+    kind: Type.Enum([...BACKEND_KINDS]),
+    folder: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'Below `storage` in the data folder.' }),
+    ),
+    endpoint: Type.Optional(Endpoint),
+    bucket: Type.Optional(Type.String({ minLength: 1, maxLength: 63 })),
+    region: Type.Optional(Region),
+    prefix: Type.Optional(
+      Nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: 200,
+          description: 'What every key in the bucket begins with.',
+        }),
+      ),
+    ),
+    path_style: Type.Optional(PathStyle),
+    access_key_id: Type.Optional(AccessKeyId),
+    secret_access_key: Type.Optional(SecretAccessKey),
+  },
+  {
+    title: 'CreateStorageBackend',
+    description: '`local`: `folder`. `s3`: all others but `prefix` and `path_style`, which may be left out.',
+  },
+)
+
+const UpdateStorageBackend = Body(
+  {
+    name: Type.Optional(Name),
+    endpoint: Type.Optional(Endpoint),
+    region: Type.Optional(Region),
+    path_style: Type.Optional(PathStyle),
+    access_key_id: Type.Optional(AccessKeyId),
+    secret_access_key: Type.Optional(SecretAccessKey),
+  },
+  {
+    title: 'UpdateStorageBackend',
+    description: 'How the backend is called and reached. Where its files are does not change: make another.',
+  },
+)
+
+const StorageBackendCheck = noun('StorageBackendCheck', {
+  ok: Type.Boolean(),
+  error: Nullable(Type.String({ description: 'Which of writing, reading and removing failed, and why.' })),
+})
+
+const params = Type.Object({ id: Id })
 const base = '/api/v1/admin/storage_backends'
+const nameTaken = { 409: { name_taken: 'Another backend has this name.' } }
 
-export function storageBackendRoutes(deps: Deps): FastifyPluginAsyncTypebox {
-  const cursors = cursorOf('storage_backends', ['uuid'])
-  const find = async ({ db }: Deps, id: string) => {
-    const backend = await findShownBackend(db, id)
-    if (!backend) throw notFound()
-    return { data: backend }
-  }
+export const storageBackendRoutes = (deps: Deps) =>
+  routes(deps, { tag: 'Administration', guard: 'platform_admin' }, route => {
+    const shown = async ({ db }: Pick<Deps, 'db'>, id: string) => {
+      const json = await showBackend(db, id)
+      if (json === undefined) throw notFound()
+      return new JsonText(json)
+    }
 
-  return async app => {
-    app.get(
+    route.list(
       base,
       {
-        config,
-        schema: {
-          tags,
-          operationId: 'listStorageBackends',
-          summary: 'List the storage backends',
-          description: 'Where raw invoice files are kept. Newest first.',
-          querystring: Query(PageQuery),
-          response: { 200: Many(StorageBackend) },
-        },
+        id: 'listStorageBackends',
+        summary: 'List storage backends',
+        description: 'Where raw invoice files are kept. Newest first.',
+        items: StorageBackend,
+        cursor: cursorOf('storage_backends', ['uuid']),
+        key: (row: { id: string }) => [row.id],
       },
-      async (request, reply) => {
-        const { limit, cursor } = request.query
-        const before = cursors.read(cursor)?.[0] as string | undefined
-        const rows = await listBackends(deps.db, limit + 1, before ?? null)
-        return withNextLink(
-          request,
-          reply,
-          cursors.page(rows, limit, row => [row.id]),
-        )
-      },
+      ({ limit, after }) => listBackends(deps.db, limit, after),
     )
 
-    app.post(
+    route.post(
       base,
       {
-        config: { ...names },
-        schema: {
-          tags,
-          operationId: 'createStorageBackend',
-          summary: 'Name a place for raw invoice files',
-          description: 'Nothing is kept there before it is activated. 409 `name_taken`.',
-          body: CreateBody,
-          response: { 201: One(StorageBackend) },
-        },
+        id: 'createStorageBackend',
+        summary: 'Create a storage backend',
+        description:
+          'A place for raw invoice files. Nothing is kept there before it is activated. 409 `name_taken`.',
+        problems: nameTaken,
+        body: CreateStorageBackend,
+        status: 201,
+        data: StorageBackend,
       },
-      async (request, reply) => {
-        const inThis = inRequest(deps, request)
-        const id = await createBackend(inThis, request.body, callerOf(request).sub)
-        reply.code(201).header('location', `${base}/${id}`)
-        return find(inThis, id)
+      async ({ deps, caller, body, reply }) => {
+        const id = await createBackend(deps, body, caller.sub)
+        reply.header('location', `${base}/${id}`)
+        return shown(deps, id)
       },
     )
 
-    app.get(
+    route.get(
+      `${base}/:id`,
+      { id: 'getStorageBackend', summary: 'Get a storage backend', params, data: StorageBackend },
+      ({ params }) => shown(deps, params.id),
+    )
+
+    route.patch(
       `${base}/:id`,
       {
-        config,
-        schema: {
-          tags,
-          operationId: 'getStorageBackend',
-          summary: 'Show a storage backend',
-          params: BackendParams,
-          response: { 200: One(StorageBackend) },
-        },
+        id: 'changeStorageBackend',
+        summary: 'Update a storage backend',
+        description: 'How it is called and reached.',
+        problems: nameTaken,
+        params,
+        body: UpdateStorageBackend,
+        data: StorageBackend,
       },
-      request => find(deps, request.params.id),
+      async ({ deps, params, body }) => {
+        await changeBackend(deps, params.id, body)
+        return shown(deps, params.id)
+      },
     )
 
-    app.patch(
+    route.delete(
       `${base}/:id`,
       {
-        config: names,
-        schema: {
-          tags,
-          operationId: 'changeStorageBackend',
-          summary: 'Change how a storage backend is called and reached',
-          params: BackendParams,
-          body: ChangeBody,
-          response: { 200: One(StorageBackend) },
-        },
+        id: 'deleteStorageBackend',
+        summary: 'Delete a storage backend',
+        description: '409 `backend_in_use` when it holds files.',
+        problems: { 409: { backend_in_use: 'It holds files.' } },
+        params,
+        done: 'The backend is deleted.',
       },
-      async request => {
-        await changeBackend(deps, request.params.id, request.body)
-        return find(deps, request.params.id)
-      },
+      ({ deps, params }) => deleteBackend(deps, params.id),
     )
 
-    app.delete(
-      `${base}/:id`,
-      {
-        config: { ...config, problems: { 409: { backend_in_use: 'It holds files.' } } },
-        schema: {
-          tags,
-          operationId: 'deleteStorageBackend',
-          summary: 'Forget a storage backend',
-          description: '409 `backend_in_use` when it holds files.',
-          params: BackendParams,
-          response: { 204: Type.Null({ description: 'The backend is forgotten.' }) },
-        },
-      },
-      async (request, reply) => {
-        await removeBackend(deps, request.params.id)
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.post(
+    route.post(
       `${base}/:id/activate`,
       {
-        config,
-        schema: {
-          tags,
-          operationId: 'activateStorageBackend',
-          summary: 'Keep files in this backend from now on',
-          description:
-            'The one that was active before keeps what it holds. An invoice’s file that was fetched earlier is kept the next time it is fetched.',
-          params: BackendParams,
-          body: NoBody,
-          response: { 200: One(StorageBackend) },
-        },
+        id: 'activateStorageBackend',
+        summary: 'Activate a storage backend',
+        description:
+          'Files are kept there from now on. The one that was active before keeps what it holds. An invoice’s file that was fetched earlier is kept the next time it is fetched.',
+        params,
+        body: NoBody,
+        data: StorageBackend,
       },
-      async request => {
-        const inThis = inRequest(deps, request)
-        await activateBackend(inThis, request.params.id)
-        return find(inThis, request.params.id)
+      async ({ deps, params }) => {
+        await activateBackend(deps, params.id)
+        return shown(deps, params.id)
       },
     )
 
-    app.post(
+    route.post(
       `${base}/:id/deactivate`,
       {
-        config,
-        schema: {
-          tags,
-          operationId: 'deactivateStorageBackend',
-          summary: 'Keep no more files in this backend',
-          description: 'Those it holds can still be read.',
-          params: BackendParams,
-          body: NoBody,
-          response: { 200: One(StorageBackend) },
-        },
+        id: 'deactivateStorageBackend',
+        summary: 'Deactivate a storage backend',
+        description: 'No more files are kept there; those it holds can still be read.',
+        params,
+        body: NoBody,
+        data: StorageBackend,
       },
-      async request => {
-        const inThis = inRequest(deps, request)
-        await deactivateBackend(inThis, request.params.id)
-        return find(inThis, request.params.id)
+      async ({ deps, params }) => {
+        await deactivateBackend(deps, params.id)
+        return shown(deps, params.id)
       },
     )
 
-    app.post(
+    route.post(
       `${base}/:id/check`,
       {
-        config: { ...config, storesNothing: true },
-        schema: {
-          tags,
-          operationId: 'checkStorageBackend',
-          summary: 'Try a storage backend out',
-          description: 'A small file is written, read back and removed, now. 200 also when that fails.',
-          params: BackendParams,
-          body: NoBody,
-          response: { 200: One(Check) },
-        },
+        id: 'checkStorageBackend',
+        summary: 'Check a storage backend',
+        description: 'A small file is written, read back and removed, now. 200 also when that fails.',
+        config: { storesNothing: true },
+        params,
+        body: NoBody,
+        data: StorageBackendCheck,
       },
-      async request => ({ data: await checkBackend(deps, request.params.id) }),
+      ({ params }) => checkBackend(deps, params.id),
     )
-  }
-}
+  })

@@ -98,6 +98,18 @@ export async function setPlanVersion(
   await beginTerms(tx, changed!, await endTerms(tx, id, at))
 }
 
+// Prepared, because every move of a deployment runs them.
+const LOCK_TO_FOLLOW = {
+  name: 'subscription_lock_to_follow',
+  text: `select id, deployment_id, plan_version_id, status, current_period_start, current_period_end, trial_ends_at,
+      created_at, updated_at
+    from subscriptions where deployment_id = $1::uuid and status not in ('cancelled', $2) for no key update`,
+}
+const SET_STATUS = {
+  name: 'subscription_set_status',
+  text: 'update subscriptions set status = $2, updated_at = $3 where id = $1::uuid',
+}
+
 /** A subscription that is cancelled stays so, and its terms end. */
 export async function setStatus(
   tx: Executor,
@@ -105,12 +117,11 @@ export async function setStatus(
   status: SubscriptionStatus,
   at: string,
 ): Promise<void> {
-  const changed = await SUBSCRIPTIONS.update(
-    tx,
-    query => query.where('deployment_id', '=', deploymentId).where('status', 'not in', ['cancelled', status]),
-    { status, updated_at: at },
-  )
-  if (status === 'cancelled') for (const { id } of changed) await endTerms(tx, id, at)
+  const [row] = await runStatement<SubscriptionRow>(tx, LOCK_TO_FOLLOW, [deploymentId, status])
+  if (!row) return
+  await runStatement(tx, SET_STATUS, [row.id, status, at])
+  SUBSCRIPTIONS.recordChange(tx, row, { ...row, status, updated_at: at })
+  if (status === 'cancelled') await endTerms(tx, row.id, at)
 }
 
 const beginTerms = (tx: Executor, { id, plan_version_id }: SubscriptionRow, valid_from: string) =>

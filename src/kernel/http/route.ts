@@ -39,6 +39,8 @@ interface Operation<P extends TSchema> extends Partial<Group> {
   params?: P
   /** Problems of its own. */
   problems?: DeclaredProblems
+  /** Left out of the API's description: another path of an operation that is in it. */
+  hidden?: boolean
   /** Further settings of the route. */
   config?: object
 }
@@ -50,6 +52,8 @@ interface Call<P extends TSchema, Q extends TSchema, B extends TSchema> extends 
   data?: TSchema
   /** A 201 names what was made: the handler sets `Location`. */
   status?: 200 | 201 | 202
+  /** Of a PUT: it may answer 201 as well, which the handler sets. */
+  mayCreate?: boolean
   done?: string
   /** In bytes, for a body whose schema sets no bound. */
   bodyLimit?: number
@@ -122,9 +126,9 @@ export function routes<Deps extends { db: Executor }>(
     const call =
       (method: string): AddCall<Deps> =>
       (url, operation, handler) => {
-        const { query, body, data, status = 200, done, bodyLimit } = operation
+        const { query, body, data, status = 200, mayCreate, done, bodyLimit } = operation
         const response = data
-          ? { [status]: One(data) }
+          ? { [status]: One(data), ...(mayCreate && { 201: One(data) }) }
           : { 204: Type.Null({ ...(done && { description: done }) }) }
         app.route({
           method,
@@ -141,7 +145,7 @@ export function routes<Deps extends { db: Executor }>(
             const given = givenTo(inRequest(deps, request), request, reply)
             const result = await handler({ ...given, query: request.query, body: request.body } as never)
             // Under an idempotency key the response is sent after the commit: it must be returned.
-            reply.code((data ? status : 204) as 204)
+            if (!(mayCreate && reply.statusCode === 201)) reply.code((data ? status : 204) as 204)
             if (!data) return null
             return result instanceof JsonText ? jsonText(reply, `{"data":${result.text}}`) : { data: result }
           },
@@ -200,11 +204,12 @@ function configOf(group: Group, operation: Operation<TSchema>) {
 
 const described = (
   { tag }: Group,
-  { id, summary, description, params, ...own }: Operation<TSchema>,
+  { id, summary, description, params, hidden, ...own }: Operation<TSchema>,
 ): FastifySchema => ({
   tags: [own.tag ?? tag],
   operationId: id,
   summary,
   ...(description && { description }),
   ...(params && { params }),
+  ...(hidden && { hide: true }),
 })

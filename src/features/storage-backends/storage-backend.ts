@@ -1,6 +1,64 @@
-// Which settings a backend can have: those of its kind, all that it needs, and none that would lead out of its place.
+// What a storage backend looks like, and which settings it can have: those of its kind, all that it needs, and none that
+// would lead out of its place.
+import { Type } from 'typebox'
+import { type Encryption, encryptionFor, type SecretKeys } from '../../kernel/crypto.ts'
+import type { EncryptedTable } from '../../kernel/crypto-rotation.ts'
+import type { Row } from '../../kernel/db/tables.ts'
 import type { FieldError } from '../../kernel/errors.ts'
-import type { BackendKind } from './tables.ts'
+import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
+import { noun } from '../../kernel/noun.ts'
+
+export const BACKEND_KINDS = ['local', 's3'] as const
+export type BackendKind = (typeof BACKEND_KINDS)[number]
+
+export const StorageBackend = noun(
+  'StorageBackend',
+  {
+    id: Id,
+    name: Type.String(),
+    kind: Type.Enum([...BACKEND_KINDS]),
+    active: Type.Boolean({ description: 'Files are kept in the active one; at most one is.' }),
+    folder: Nullable(Type.String()),
+    endpoint: Nullable(Type.String()),
+    bucket: Nullable(Type.String()),
+    region: Nullable(Type.String()),
+    prefix: Nullable(Type.String()),
+    path_style: Nullable(Type.Boolean()),
+    access_key_id: Nullable(Type.String()),
+    files: Type.Integer({ description: 'How many it holds. With any it cannot be deleted.' }),
+    created_at: Time,
+    created_by: Type.String(),
+    updated_at: Time,
+  },
+  { files: '(select count(*)::int from invoice_files f where f.backend_id = $.id)' },
+)
+
+/** `folder` is a local backend’s, the others an S3-compatible one’s; `secret_access_key` is encrypted. */
+export type StorageBackendRow = Row<'storage_backends'>
+
+/**
+ * `key` is without the backend's folder or prefix. `lost_at`: when the file was found to be gone, or to be another one; null
+ * again once it is put there anew.
+ */
+export type InvoiceFileRow = Row<'invoice_files'>
+
+declare module '../../kernel/db/tables.ts' {
+  interface ColumnTypes {
+    storage_backends: { kind: BackendKind }
+  }
+}
+
+export const storageEncryptionOf = (secretKeys: SecretKeys): Encryption =>
+  encryptionFor('storage backends', secretKeys)
+
+/** For the rotation of SECRET_KEY. */
+export const encryptedBackends = (secretKeys: SecretKeys): EncryptedTable => ({
+  table: 'storage_backends',
+  key: ['id'],
+  columns: ['secret_access_key'],
+  reencrypt: storageEncryptionOf(secretKeys).reencrypt,
+  placeOf: ({ id }) => id!,
+})
 
 export interface Settings {
   kind: BackendKind
