@@ -145,7 +145,8 @@ export function routes<Deps extends { db: Executor }>(
             const given = givenTo(inRequest(deps, request), request, reply)
             const result = await handler({ ...given, query: request.query, body: request.body } as never)
             // Under an idempotency key the response is sent after the commit: it must be returned.
-            if (!(mayCreate && reply.statusCode === 201)) reply.code((data ? status : 204) as 204)
+            const created = mayCreate && reply.statusCode === 201
+            reply.code((data ? (created ? 201 : status) : 204) as 204)
             if (!data) return null
             return result instanceof JsonText ? jsonText(reply, `{"data":${result.text}}`) : { data: result }
           },
