@@ -1,9 +1,10 @@
-// What the provider's balance, an invoice and its files look like: in the API, in webhooks and in the tables.
+// What the provider's balance and an invoice look like: in the API, in webhooks and in the tables.
 import type { Generated } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Row } from '../../kernel/db/tables.ts'
 import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { extended, noun } from '../../kernel/noun.ts'
+import { InvoiceFile } from '../storage-backends/index.ts'
 
 export const INGEST_STATUSES = ['pending', 'ingested', 'failed'] as const
 export type IngestStatus = (typeof INGEST_STATUSES)[number]
@@ -66,20 +67,6 @@ export const Invoice = noun(
     finance_status: `case when $.lines_hash is null then 'not_ingested' when $.pushed_lines_hash is null then 'not_pushed'
       when $.pushed_lines_hash = $.lines_hash then 'pushed' else 'outdated' end`,
   },
-)
-
-export const InvoiceFile = noun(
-  'InvoiceFile',
-  {
-    backend_id: Id,
-    backend: Type.String({ description: 'The storage backend’s name.' }),
-    key: Type.String(),
-    bytes: Type.Integer(),
-    sha256: Type.String(),
-    kept_at: Time,
-  },
-  {},
-  'A raw file of an invoice, where it is kept.',
 )
 
 /** With the raw file that the lines are from, where it is kept. */

@@ -33,6 +33,21 @@ export const StorageBackend = noun(
   { files: '(select count(*)::int from invoice_files f where f.backend_id = $.id)' },
 )
 
+/** A file `f`, with its backend `b`. */
+export const InvoiceFile = noun(
+  'InvoiceFile',
+  {
+    backend_id: Id,
+    backend: Type.String({ description: 'The storage backend’s name.' }),
+    key: Type.String(),
+    bytes: Type.Integer(),
+    sha256: Type.String(),
+    kept_at: Time,
+  },
+  { backend: 'b.name' },
+  'A raw file of an invoice, where it is kept.',
+)
+
 /** `folder` is a local backend’s, the others an S3-compatible one’s; `secret_access_key` is encrypted. */
 export type StorageBackendRow = Row<'storage_backends'>
 

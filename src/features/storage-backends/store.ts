@@ -4,8 +4,13 @@ import { listPage } from '../../kernel/db/list.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Key } from '../../kernel/http/pages.ts'
-import { jsonOf } from '../../kernel/noun.ts'
-import { type InvoiceFileRow, StorageBackend, type StorageBackendRow } from './storage-backend.ts'
+import { columnsOf, jsonOf } from '../../kernel/noun.ts'
+import {
+  InvoiceFile,
+  type InvoiceFileRow,
+  StorageBackend,
+  type StorageBackendRow,
+} from './storage-backend.ts'
 
 const SELECT_BACKENDS = `select b.id, ${jsonOf(StorageBackend, 'b')}::text as json from storage_backends b`
 
@@ -130,7 +135,9 @@ export interface KeptFile extends Omit<InvoiceFileRow, 'invoice_id' | 'lost_at'>
   backend: string
 }
 
-const SELECT_FILES = `select f.id, f.backend_id, b.name as backend, f.key, f.bytes, f.sha256, f.kept_at
+const SELECT_FILES = `select f.id, b.name as backend, ${columnsOf(InvoiceFile)
+  .map(column => `f.${column}`)
+  .join(', ')}
   from invoice_files f join storage_backends b on b.id = f.backend_id`
 
 /** All that were ever kept of the invoice, newest first. */
