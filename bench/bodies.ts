@@ -159,3 +159,14 @@ function distinct(value: unknown, index: number): unknown {
   const [first, ...rest] = Object.entries(value)
   return Object.fromEntries([[first![0], distinct(first![1], index)], ...rest])
 }
+
+/** The schema with every name of the API's description replaced by what it stands for. */
+export function resolved(schema: object, schemas: Record<string, object>): Schema {
+  const named = '$ref' in schema ? schemas[String(schema.$ref).split('/').at(-1)!]! : schema
+  return Object.fromEntries(
+    Object.entries(named).map(([key, value]) => [
+      key,
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? resolved(value, schemas) : value,
+    ]),
+  )
+}

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Operation, worstBodies, worstQueries } from './bodies.ts'
+import { type Operation, resolved, worstBodies, worstQueries } from './bodies.ts'
 import { databases, query } from './database.ts'
 import { startService } from './process.ts'
 import { surroundings } from './results.ts'
@@ -82,7 +82,8 @@ async function blockOf(work: () => Promise<unknown>) {
 async function measure(method: string, path: string, operation: Operation): Promise<Row> {
   const requests = new Map<string, () => Promise<Response>>()
   let limit = ''
-  const schema = operation.requestBody?.content['application/json'].schema
+  const sent = operation.requestBody?.content['application/json'].schema
+  const schema = sent && resolved(sent, description.components.schemas)
   if (schema) {
     const refused = (await (await send(method, addressOf(path), 'x'.repeat(TOO_LARGE))).json()) as {
       detail: string
@@ -119,6 +120,7 @@ async function measure(method: string, path: string, operation: Operation): Prom
 
 const description = JSON.parse(readFileSync(join(import.meta.dirname, '../docs/openapi.json'), 'utf8')) as {
   paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, object> }
 }
 const rows: Row[] = []
 for (const [path, methods] of Object.entries(description.paths)) {
@@ -132,9 +134,8 @@ for (const [path, methods] of Object.entries(description.paths)) {
 }
 
 // Twelve at once of the largest bodies of all, again and again.
-const schema =
-  description.paths['/api/v1/inventory/{id}/desired-state']!.put!.requestBody!.content['application/json']
-    .schema
+const largest = description.paths['/api/v1/inventory/{id}/desired-state']!.put!.requestBody!
+const schema = resolved(largest.content['application/json'].schema, description.components.schemas)
 const bodies = [...worstBodies(schema, 128 * 1024).values()]
 const crowd = await blockOf(async () => {
   for (const body of bodies)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
-import { largestBody, type Schema } from '../../bench/bodies.ts'
+import { largestBody, resolved, type Schema } from '../../bench/bodies.ts'
 import { onPostgres } from '../support/engine.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
@@ -20,14 +20,20 @@ interface Described {
   requestBody?: { content: { 'application/json': { schema: Schema } } }
 }
 
+interface Description {
+  paths?: object
+  components: { schemas: Record<string, object> }
+}
+
 async function operations({ app }: Bundle): Promise<Operation[]> {
   await app.ready()
-  return Object.entries(app.swagger().paths ?? {}).flatMap(([path, methods]) =>
+  const { paths = {}, components } = app.swagger() as Description
+  return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods as Record<string, Described>).map(([method, { requestBody }]) => ({
       method: method.toUpperCase(),
       path,
       takesBody: requestBody !== undefined,
-      body: requestBody?.content['application/json'].schema,
+      body: requestBody && resolved(requestBody.content['application/json'].schema, components.schemas),
       takesParams: withUser(path).includes('{'),
     })),
   )
