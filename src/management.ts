@@ -25,7 +25,7 @@ export interface ManagementOptions {
   isReady: () => boolean
 }
 
-const PATIENCE_MS = 2_000
+const PING_TIMEOUT_MS = 2_000
 
 /** Longer than a fetch that hangs takes to be given up and made again. */
 const UNREACHED_SECONDS = 30
@@ -82,7 +82,7 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
  */
 async function unreached({ engine, jobs }: Context): Promise<string | undefined> {
   try {
-    await engine.ping(PATIENCE_MS)
+    await engine.ping(PING_TIMEOUT_MS)
   } catch {
     return 'the database does not answer'
   }

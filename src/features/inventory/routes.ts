@@ -56,7 +56,7 @@ export const inventoryRoutes = (deps: Deps, members: ResourceMembers) =>
         schema: {
           tags: ['Inventory'],
           operationId: 'listResources',
-          summary: 'List the resources',
+          summary: 'List resources',
           description:
             'Operators see all tenants, any other caller its own. `as_of` says how fresh each kind is.',
           querystring: InventoryQuery,
@@ -80,7 +80,7 @@ export const inventoryRoutes = (deps: Deps, members: ResourceMembers) =>
       `${base}/:id`,
       {
         id: 'getResource',
-        summary: 'Show a resource',
+        summary: 'Get a resource',
         description:
           'With its latest events, desired state and open drift. A tenant that has the resource from another sees ' +
           'none of these from before; the one that had it gets 404, and still its own part of the events.',
@@ -98,7 +98,7 @@ export const inventoryRoutes = (deps: Deps, members: ResourceMembers) =>
       `${base}/:id/events`,
       {
         id: 'listResourceEvents',
-        summary: 'List a resource’s events',
+        summary: 'List the events of a resource',
         description:
           'Newest first. A tenant sees those of the time in which the resource was its own, also when it is no longer; ' +
           'the event by which it came shows every `before` as null, and nothing that is null since.',
@@ -134,7 +134,7 @@ export const projectRoutes = (deps: Deps) =>
       base,
       {
         id: 'listProjects',
-        summary: 'List the projects',
+        summary: 'List projects',
         description: 'A tenant sees its own.',
         filters: PROJECT_FILTERS,
         items: Project,
@@ -149,7 +149,7 @@ export const projectRoutes = (deps: Deps) =>
 
     route.get(
       `${base}/:id`,
-      { id: 'getProject', summary: 'Show a project', params, data: Project },
+      { id: 'getProject', summary: 'Get a project', params, data: Project },
       async ({ scope, params }) => {
         const project = await findProject(deps.db, scope, params.id)
         if (!project) throw notFound()
@@ -186,7 +186,7 @@ export const syncRunRoutes = (deps: Deps) =>
       base,
       {
         id: 'listSyncRuns',
-        summary: 'List the sweeps',
+        summary: 'List sync runs',
         description: 'One record for each kind of each sweep, newest first.',
         filters: RUN_FILTERS,
         items: SyncRun,
@@ -198,7 +198,7 @@ export const syncRunRoutes = (deps: Deps) =>
 
     route.get(
       `${base}/:id`,
-      { id: 'getSyncRun', summary: 'Show a sweep of a kind', params, data: SyncRun },
+      { id: 'getSyncRun', summary: 'Get a sync run', params, data: SyncRun },
       async ({ params }) => {
         const run = await findSyncRun(deps.db, params.id)
         if (!run) throw notFound()

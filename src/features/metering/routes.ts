@@ -38,7 +38,7 @@ export const meteringRoutes = (deps: Deps) =>
       '/api/v1/deployments/:id/usage',
       {
         id: 'getUsage',
-        summary: 'Show a deployment’s usage in a month',
+        summary: 'Get the usage of a deployment',
         description:
           'Of each kind how long resources lived, what of it the plan and its addons include and what the rest costs; base price, addons, the total so far and the month’s forecast. Kinds that the plan has no price for cost what the resource prices of the day say. A month is priced by the terms that held last within it, whatever was changed since.',
         params: Type.Object({ id: Id }),
@@ -56,7 +56,7 @@ export const meteringRoutes = (deps: Deps) =>
         schema: {
           tags: ['Billing'],
           operationId: 'listMargins',
-          summary: 'List a month’s margins',
+          summary: 'List margins',
           description:
             'For each deployment, or each tenant (`by=tenant`), what it is charged, what the provider’s lines for it cost, and what is left. All of them are listed, charged or not, and every line is in one row or in `unassigned`: a line of a deployment is its deployment’s tenant’s.',
           querystring: MarginsQuery,

@@ -26,8 +26,8 @@ export async function open(config: DatabaseConfig, log: Logger): Promise<Engine>
 }
 
 /** A database that is still starting is waited for; one that never comes is reported. */
-export async function waitUntilReachable(engine: Engine, log: Logger, patienceMs: number): Promise<void> {
-  const giveUpAt = Date.now() + patienceMs
+export async function waitUntilReachable(engine: Engine, log: Logger, timeoutMs: number): Promise<void> {
+  const giveUpAt = Date.now() + timeoutMs
   for (let pause = 250; ; pause = Math.min(pause * 2, 4_000)) {
     try {
       return await engine.ping(5_000)
