@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { onPostgresAlone } from '../support/engine.ts'
 import { deployment, move } from '../support/factories.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
@@ -88,32 +89,36 @@ test('active to paused is 200 with one event that names the actor', async t => {
   assert.deepEqual(shown.body.data.events, [event])
 })
 
-test('a deployment shows its latest 50 events, newest last, and its events page through all of them', async t => {
-  const bundle = await setup(t)
-  const { id } = await deployment(bundle)
-  for (let nth = 0; nth < 61; nth++) await move(bundle, id, nth % 2 === 0 ? 'paused' : 'active')
-  const token = await bundle.tokens.tenant('acme')
-  const shown = await bundle.call('GET', `${base}/${id}`, { token })
-  assert.equal(shown.body.data.events.length, 50)
-  assert.equal(shown.body.data.events[49].to_state, 'paused')
+test(
+  'a deployment shows its latest 50 events, newest last, and its events page through all of them',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { id } = await deployment(bundle)
+    for (let nth = 0; nth < 61; nth++) await move(bundle, id, nth % 2 === 0 ? 'paused' : 'active')
+    const token = await bundle.tokens.tenant('acme')
+    const shown = await bundle.call('GET', `${base}/${id}`, { token })
+    assert.equal(shown.body.data.events.length, 50)
+    assert.equal(shown.body.data.events[49].to_state, 'paused')
 
-  const events: { id: string }[] = []
-  let path = `${base}/${id}/events?limit=25`
-  let pages = 0
-  for (; path; pages++) {
-    const page = await bundle.call('GET', path, { token })
-    assert.equal(page.status, 200)
-    events.push(...page.body.data)
-    path = /<(.+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? ''
-    assert.equal(page.body.next_cursor === null, path === '')
-  }
-  assert.deepEqual([pages, events.length, new Set(events.map(event => event.id)).size], [3, 61, 61])
-  assert.deepEqual(events.slice(0, 50).reverse(), shown.body.data.events)
+    const events: { id: string }[] = []
+    let path = `${base}/${id}/events?limit=25`
+    let pages = 0
+    for (; path; pages++) {
+      const page = await bundle.call('GET', path, { token })
+      assert.equal(page.status, 200)
+      events.push(...page.body.data)
+      path = /<(.+)>; rel="next"/.exec(page.headers.get('link') ?? '')?.[1] ?? ''
+      assert.equal(page.body.next_cursor === null, path === '')
+    }
+    assert.deepEqual([pages, events.length, new Set(events.map(event => event.id)).size], [3, 61, 61])
+    assert.deepEqual(events.slice(0, 50).reverse(), shown.body.data.events)
 
-  const foreign = await bundle.tokens.tenant('globex')
-  const refused = await bundle.call('GET', `${base}/${id}/events`, { token: foreign })
-  assert.deepEqual([refused.status, refused.body.code], [404, 'not_found'])
-})
+    const foreign = await bundle.tokens.tenant('globex')
+    const refused = await bundle.call('GET', `${base}/${id}/events`, { token: foreign })
+    assert.deepEqual([refused.status, refused.body.code], [404, 'not_found'])
+  },
+)
 
 test('paused to archived is 422, names the allowed moves, and leaves the state unchanged without an event', async t => {
   const bundle = await setup(t)
@@ -153,51 +158,59 @@ const MOVES = {
 }
 const STATES = Object.keys(MOVES) as (keyof typeof MOVES)[]
 
-test('every move is answered for every kind of caller as the table says, and allowed_transitions with it', async t => {
-  const bundle = await setup(t, { keys: false, env: { RATE_LIMIT_PER_MINUTE: '0' } })
-  const { call, ctx, tokens } = bundle
-  const { id } = await deployment(bundle)
-  const role = async (name: string, ...permissions: string[]) =>
-    call('POST', '/api/v1/admin/roles', { body: { name, permissions } })
-  await role('desk', '*:read', '*:write')
-  await role('chief', '*:read', '*:write', 'deployments:operate')
-  await role('mover', 'deployments:read', 'deployments:operate')
-  const callers = {
-    member: await tokens.tenant('acme'),
-    // A tenant's own role operates nothing, whatever it is called.
-    namesake: await tokens.tenant('acme', { role: 'chief' }),
-    desk: await tokens.tenant('platform', { role: 'desk' }),
-    chief: await tokens.tenant('platform', { role: 'chief' }),
-    mover: await tokens.tenant('platform', { role: 'mover' }),
-    admin: await tokens.admin(),
-  }
-  for (const [kind, token] of Object.entries(callers)) {
-    const letters = ['chief', 'mover', 'admin'].includes(kind) ? 'to' : 't'
-    for (const from of STATES) {
-      const line = MOVES[from].split(/ +/)
-      const allowed = STATES.filter((_, i) => letters.includes(line[i]!))
-      // Written directly: no flow enters trial.
-      const reset = () => sql`update cloud_deployments set state = ${from} where id = ${id}`.execute(ctx.db)
-      await reset()
-      const shown = await call('GET', `${base}/${id}`, { token })
-      assert.deepEqual(shown.body.data.allowed_transitions.toSorted(), allowed.toSorted(), `${kind}: ${from}`)
-      for (const [i, to] of STATES.entries()) {
-        const { status, body } = await call('POST', `${base}/${id}/transition`, {
-          token,
-          body: { state: to },
-        })
-        const expected = letters.includes(line[i]!)
-          ? [200, undefined]
-          : line[i] === 'o'
-            ? [403, 'operator_only']
-            : [422, 'invalid_transition']
-        assert.deepEqual([status, body.code], expected, `${kind}: ${from} → ${to}`)
-        if (status === 200) await reset()
-        else assert.deepEqual(body.allowed_transitions.toSorted(), allowed.toSorted())
+test(
+  'every move is answered for every kind of caller as the table says, and allowed_transitions with it',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { keys: false, env: { RATE_LIMIT_PER_MINUTE: '0' } })
+    const { call, ctx, tokens } = bundle
+    const { id } = await deployment(bundle)
+    const role = async (name: string, ...permissions: string[]) =>
+      call('POST', '/api/v1/admin/roles', { body: { name, permissions } })
+    await role('desk', '*:read', '*:write')
+    await role('chief', '*:read', '*:write', 'deployments:operate')
+    await role('mover', 'deployments:read', 'deployments:operate')
+    const callers = {
+      member: await tokens.tenant('acme'),
+      // A tenant's own role operates nothing, whatever it is called.
+      namesake: await tokens.tenant('acme', { role: 'chief' }),
+      desk: await tokens.tenant('platform', { role: 'desk' }),
+      chief: await tokens.tenant('platform', { role: 'chief' }),
+      mover: await tokens.tenant('platform', { role: 'mover' }),
+      admin: await tokens.admin(),
+    }
+    for (const [kind, token] of Object.entries(callers)) {
+      const letters = ['chief', 'mover', 'admin'].includes(kind) ? 'to' : 't'
+      for (const from of STATES) {
+        const line = MOVES[from].split(/ +/)
+        const allowed = STATES.filter((_, i) => letters.includes(line[i]!))
+        // Written directly: no flow enters trial.
+        const reset = () => sql`update cloud_deployments set state = ${from} where id = ${id}`.execute(ctx.db)
+        await reset()
+        const shown = await call('GET', `${base}/${id}`, { token })
+        assert.deepEqual(
+          shown.body.data.allowed_transitions.toSorted(),
+          allowed.toSorted(),
+          `${kind}: ${from}`,
+        )
+        for (const [i, to] of STATES.entries()) {
+          const { status, body } = await call('POST', `${base}/${id}/transition`, {
+            token,
+            body: { state: to },
+          })
+          const expected = letters.includes(line[i]!)
+            ? [200, undefined]
+            : line[i] === 'o'
+              ? [403, 'operator_only']
+              : [422, 'invalid_transition']
+          assert.deepEqual([status, body.code], expected, `${kind}: ${from} → ${to}`)
+          if (status === 200) await reset()
+          else assert.deepEqual(body.allowed_transitions.toSorted(), allowed.toSorted())
+        }
       }
     }
-  }
-})
+  },
+)
 
 test('who may only read is shown no moves, and a stranger’s deployment is not there to be moved', async t => {
   const bundle = await setup(t)

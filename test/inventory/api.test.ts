@@ -1,10 +1,12 @@
 // GET /inventory, /inventory/:id and its events: what they show, filter, page and refuse.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import type { CloudResourceRow } from '../../src/features/inventory/resource.ts'
 import { writeSeen } from '../../src/features/inventory/write-seen.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { haveDeployment, haveProject, rowOf, see, sightingOf, sweepOne } from '../support/sweep.ts'
 
@@ -274,39 +276,43 @@ test('as_of names the start of each kind’s last whole sweep, and only of the k
   assert.deepEqual(await asOf('?kind=app'), {})
 })
 
-test('a resource shows its latest 50 events, newest last, and its events page through all of them, newest first', async t => {
-  const bundle = await setup(t)
-  for (let i = 0; i < 61; i++) await see(bundle, 'droplet', [{ provider_id: '7', attrs: { memory: i } }])
-  const { id } = await rowOf(bundle, 'droplet', '7')
-  const { body } = await bundle.call('GET', `/api/v1/inventory/${id}`)
-  assert.equal(body.data.id, id)
-  assert.deepEqual([body.data.desired_state, body.data.drift, body.data.events.length], [null, [], 50])
-  const { id: eventId, created_at, ...latest } = body.data.events[49]
-  assert.match(eventId, /^[0-9a-f-]{36}$/)
-  assert.equal(created_at, bundle.clock.now().toISOString())
-  assert.deepEqual(latest, {
-    kind: 'updated',
-    resource_id: id,
-    changes: { 'attrs.memory': { before: 59, after: 60 } },
-    actor: 'sync:test',
-  })
+test(
+  'a resource shows its latest 50 events, newest last, and its events page through all of them, newest first',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    for (let i = 0; i < 61; i++) await see(bundle, 'droplet', [{ provider_id: '7', attrs: { memory: i } }])
+    const { id } = await rowOf(bundle, 'droplet', '7')
+    const { body } = await bundle.call('GET', `/api/v1/inventory/${id}`)
+    assert.equal(body.data.id, id)
+    assert.deepEqual([body.data.desired_state, body.data.drift, body.data.events.length], [null, [], 50])
+    const { id: eventId, created_at, ...latest } = body.data.events[49]
+    assert.match(eventId, /^[0-9a-f-]{36}$/)
+    assert.equal(created_at, bundle.clock.now().toISOString())
+    assert.deepEqual(latest, {
+      kind: 'updated',
+      resource_id: id,
+      changes: { 'attrs.memory': { before: 59, after: 60 } },
+      actor: 'sync:test',
+    })
 
-  const events: { kind: string; changes: { 'attrs.memory': { after: number } } | null }[] = []
-  let path = `/api/v1/inventory/${id}/events?limit=25`
-  let pages = 0
-  for (; path; pages++) {
-    const page = await bundle.call('GET', path)
-    events.push(...page.body.data)
-    path = /<(.+)>/.exec(page.headers.get('link') ?? '')?.[1] ?? ''
-  }
-  assert.equal(pages, 3)
-  assert.deepEqual(
-    events.slice(0, 60).map(e => e.changes?.['attrs.memory'].after),
-    Array.from({ length: 60 }, (_, i) => 60 - i),
-  )
-  assert.deepEqual([events.length, events[60]?.kind, events[60]?.changes], [61, 'discovered', null])
-  assert.deepEqual(body.data.events, events.slice(0, 50).reverse())
-})
+    const events: { kind: string; changes: { 'attrs.memory': { after: number } } | null }[] = []
+    let path = `/api/v1/inventory/${id}/events?limit=25`
+    let pages = 0
+    for (; path; pages++) {
+      const page = await bundle.call('GET', path)
+      events.push(...page.body.data)
+      path = /<(.+)>/.exec(page.headers.get('link') ?? '')?.[1] ?? ''
+    }
+    assert.equal(pages, 3)
+    assert.deepEqual(
+      events.slice(0, 60).map(e => e.changes?.['attrs.memory'].after),
+      Array.from({ length: 60 }, (_, i) => 60 - i),
+    )
+    assert.deepEqual([events.length, events[60]?.kind, events[60]?.changes], [61, 'discovered', null])
+    assert.deepEqual(body.data.events, events.slice(0, 50).reverse())
+  },
+)
 
 test('a deleted resource can still be looked at by its id', async t => {
   const bundle = await setup(t)

@@ -1,4 +1,5 @@
 // Sweeps that meet trouble: incomplete listings, lost workers, mass deletion, resources in motion.
+
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
@@ -13,6 +14,7 @@ import { transaction } from '../../src/kernel/db/transaction.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { chaosSweeps } from '../chaos/sweeps/run.ts'
 import { openTestEngine } from '../support/database.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import {
   doneBy,
@@ -571,10 +573,14 @@ describe('a resource in motion', () => {
 })
 
 // A short run; `npm run chaos:sweeps` is the long one.
-test('generated changes and faults end as the lifecycle says: no wrong strike, deletion or event, no endless paging', async t => {
-  const { engine, close } = await openTestEngine()
-  t.after(close)
-  const { outcomes, events, strikes: given } = await chaosSweeps({ engine, sweeps: 100, seed: 4 })
-  // It would prove little had it not met whole listings, all ways to end otherwise, and every kind of event.
-  for (const [what, count] of Object.entries({ ...outcomes, ...events, given })) assert.ok(count > 0, what)
-})
+test(
+  'generated changes and faults end as the lifecycle says: no wrong strike, deletion or event, no endless paging',
+  onPostgresAlone,
+  async t => {
+    const { engine, close } = await openTestEngine()
+    t.after(close)
+    const { outcomes, events, strikes: given } = await chaosSweeps({ engine, sweeps: 100, seed: 4 })
+    // It would prove little had it not met whole listings, all ways to end otherwise, and every kind of event.
+    for (const [what, count] of Object.entries({ ...outcomes, ...events, given })) assert.ok(count > 0, what)
+  },
+)

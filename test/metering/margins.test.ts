@@ -5,6 +5,7 @@ import { isDoubtfulTax, isTax } from '../../src/features/billing/cost-line.ts'
 import { readAmount } from '../../src/features/billing/csv-line.ts'
 import { costLines, haveIngested, haveInvoice, haveResource, ingest, type Line } from '../support/billing.ts'
 import { csv, row } from '../support/csv.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { deployment, plan } from '../support/factories.ts'
 import { meter, tied } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
@@ -225,121 +226,128 @@ function added(parts: readonly Summed[]): Record<string, [bigint, bigint]> {
   return sums
 }
 
-test('whatever the lines of a month are, every one is in one deployment, tenant or unassigned, and all sums are the invoices’', async t => {
-  const bundle = await setup(t)
-  const { call } = bundle
-  const owners = [
-    await deployment(bundle, 'acme'),
-    await deployment(bundle, 'acme'),
-    await deployment(bundle, 'globex'),
-  ].map(({ id, tenant_id }): { id: string; tenant_id: string } => ({ id, tenant_id }))
-  const tenants = ['acme', 'globex', 'initech', 'initrode']
-  // Refunds, taxes by product or by name alone, fractions of a cent, lines whose tenant is not their deployment's.
-  const line = fc.record({
-    sign: fc.constantFrom('', '-'),
-    whole: fc.oneof(fc.nat(99), fc.nat(10 ** 10)),
-    fraction: fc.stringMatching(/^\d{0,6}$/),
-    words: fc.constantFrom(
-      ['Droplets', 'web (x)'],
-      ['Droplets', 'taxi-api (x)'],
-      ['Taxes', 'STATE SALES TAX (6.25%)'],
-      ['Taxes', 'levy'],
-      ['Credits', 'refund of gst'],
-    ),
-    kind: fc.constantFrom('droplet', 'tax', 'credit'),
-    project_name: fc.constantFrom(null, 'acme', 'default'),
-    deployment: fc.option(fc.nat(owners.length - 1)),
-    tenant_id: fc.option(fc.constantFrom(...tenants)),
-    matched_by: fc.constantFrom(null, 'auto' as const, 'hand' as const),
-  })
-  const book = fc.array(
-    fc.record({
-      currency: fc.constantFrom('USD', 'EUR', 'JPY'),
-      lines: fc.array(line, { maxLength: 12 }),
-    }),
-    { minLength: 1, maxLength: 3 },
-  )
-  const all = async (query: string): Promise<{ data: { costs: Summed[] }[]; unassigned: Summed[] }> => {
-    const first = await margins(bundle, `${query}&limit=2`)
-    const pages = [first]
-    while (pages.at(-1).next_cursor !== null)
-      pages.push(await margins(bundle, `${query}&limit=2&cursor=${pages.at(-1).next_cursor}`))
-    return { data: pages.flatMap(page => page.data), unassigned: first.unassigned }
-  }
-  let month = 0
-  await fc.assert(
-    fc.asyncProperty(book, async invoices => {
-      // A month of its own for each book.
-      const period = new Date(Date.UTC(2000, month++, 1)).toISOString().slice(0, 10)
-      const lines: (Line & Summed)[] = []
-      for (const { currency, lines: drawn } of invoices) {
-        const rows = drawn.map(({ sign, whole, fraction, words, deployment: owner, ...rest }) => {
-          const [product, description] = words as [string, string]
-          const read = readAmount(`${sign}${whole}${fraction && `.${fraction}`}`, currency === 'JPY' ? 0 : 2)!
-          return {
-            ...rest,
-            product,
-            description,
-            currency,
-            amount: read.amount,
-            amount_minor: read.minor,
-            is_tax: isTax(description),
-            tax_flagged: isDoubtfulTax(description, product),
-            deployment_id: owner === null ? null : owners[owner]!.id,
-          }
-        })
-        await haveIngested(bundle, rows, { currency, period })
-        lines.push(...rows)
-      }
-      const whole = added(lines)
-      const query = `period=${period.slice(0, 7)}`
-
-      const byDeployment = await all(query)
-      const costs = byDeployment.data.map(row => row.costs)
-      assert.deepEqual(added([...costs.flat(), ...byDeployment.unassigned]), whole, 'deployments')
-      for (const [index, { id }] of owners.entries())
-        assert.deepEqual(added(costs[index]!), added(lines.filter(each => each.deployment_id === id)))
-
-      const byTenant = await all(`${query}&by=tenant`)
-      assert.deepEqual(
-        added([...byTenant.data.flatMap(row => row.costs), ...byTenant.unassigned]),
-        whole,
-        'tenants',
-      )
-      for (const { tenant_id, costs } of byTenant.data as { tenant_id: string; costs: Summed[] }[]) {
-        const its = await margins(bundle, `${query}&tenant_id=${tenant_id}`)
-        assert.deepEqual(
-          added([...its.data.flatMap((row: { costs: Summed[] }) => row.costs), ...its.unassigned]),
-          added(costs),
-        )
-      }
-
-      const flagged = lines.filter(each => each.tax_flagged)
-      const parts = [...costs.flat(), ...byDeployment.unassigned] as (Summed & {
-        flagged_lines: number
-        tax_minor: number
-      })[]
-      assert.equal(
-        parts.reduce((sum, part) => sum + part.flagged_lines, 0),
-        flagged.length,
-      )
-      assert.equal(
-        parts.reduce((sum, part) => sum + BigInt(part.tax_minor), 0n),
-        lines.reduce((sum, each) => sum + (each.is_tax ? BigInt(each.amount_minor) : 0n), 0n),
-      )
-
-      const { body } = await call('GET', `/api/v1/billing/summary?period=${period}`)
-      const { currencies } = body.data
-      assert.deepEqual(added(currencies), whole, 'summary')
-      for (const { currency, net_minor, tax_minor, amount_minor, others, ...lists } of currencies) {
-        assert.equal(BigInt(net_minor) + BigInt(tax_minor), BigInt(amount_minor))
-        for (const list of ['by_kind', 'by_tenant', 'by_deployment', 'by_project']) {
-          const shown = [...lists[list], ...(others[list] ? [others[list]] : [])]
-          const named = shown.map((each: Summed) => ({ ...each, currency }))
-          assert.deepEqual(added(named), { [currency]: whole[currency] }, list)
+test(
+  'whatever the lines of a month are, every one is in one deployment, tenant or unassigned, and all sums are the invoices’',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { call } = bundle
+    const owners = [
+      await deployment(bundle, 'acme'),
+      await deployment(bundle, 'acme'),
+      await deployment(bundle, 'globex'),
+    ].map(({ id, tenant_id }): { id: string; tenant_id: string } => ({ id, tenant_id }))
+    const tenants = ['acme', 'globex', 'initech', 'initrode']
+    // Refunds, taxes by product or by name alone, fractions of a cent, lines whose tenant is not their deployment's.
+    const line = fc.record({
+      sign: fc.constantFrom('', '-'),
+      whole: fc.oneof(fc.nat(99), fc.nat(10 ** 10)),
+      fraction: fc.stringMatching(/^\d{0,6}$/),
+      words: fc.constantFrom(
+        ['Droplets', 'web (x)'],
+        ['Droplets', 'taxi-api (x)'],
+        ['Taxes', 'STATE SALES TAX (6.25%)'],
+        ['Taxes', 'levy'],
+        ['Credits', 'refund of gst'],
+      ),
+      kind: fc.constantFrom('droplet', 'tax', 'credit'),
+      project_name: fc.constantFrom(null, 'acme', 'default'),
+      deployment: fc.option(fc.nat(owners.length - 1)),
+      tenant_id: fc.option(fc.constantFrom(...tenants)),
+      matched_by: fc.constantFrom(null, 'auto' as const, 'hand' as const),
+    })
+    const book = fc.array(
+      fc.record({
+        currency: fc.constantFrom('USD', 'EUR', 'JPY'),
+        lines: fc.array(line, { maxLength: 12 }),
+      }),
+      { minLength: 1, maxLength: 3 },
+    )
+    const all = async (query: string): Promise<{ data: { costs: Summed[] }[]; unassigned: Summed[] }> => {
+      const first = await margins(bundle, `${query}&limit=2`)
+      const pages = [first]
+      while (pages.at(-1).next_cursor !== null)
+        pages.push(await margins(bundle, `${query}&limit=2&cursor=${pages.at(-1).next_cursor}`))
+      return { data: pages.flatMap(page => page.data), unassigned: first.unassigned }
+    }
+    let month = 0
+    await fc.assert(
+      fc.asyncProperty(book, async invoices => {
+        // A month of its own for each book.
+        const period = new Date(Date.UTC(2000, month++, 1)).toISOString().slice(0, 10)
+        const lines: (Line & Summed)[] = []
+        for (const { currency, lines: drawn } of invoices) {
+          const rows = drawn.map(({ sign, whole, fraction, words, deployment: owner, ...rest }) => {
+            const [product, description] = words as [string, string]
+            const read = readAmount(
+              `${sign}${whole}${fraction && `.${fraction}`}`,
+              currency === 'JPY' ? 0 : 2,
+            )!
+            return {
+              ...rest,
+              product,
+              description,
+              currency,
+              amount: read.amount,
+              amount_minor: read.minor,
+              is_tax: isTax(description),
+              tax_flagged: isDoubtfulTax(description, product),
+              deployment_id: owner === null ? null : owners[owner]!.id,
+            }
+          })
+          await haveIngested(bundle, rows, { currency, period })
+          lines.push(...rows)
         }
-      }
-    }),
-    { seed: 13, numRuns: 15 },
-  )
-})
+        const whole = added(lines)
+        const query = `period=${period.slice(0, 7)}`
+
+        const byDeployment = await all(query)
+        const costs = byDeployment.data.map(row => row.costs)
+        assert.deepEqual(added([...costs.flat(), ...byDeployment.unassigned]), whole, 'deployments')
+        for (const [index, { id }] of owners.entries())
+          assert.deepEqual(added(costs[index]!), added(lines.filter(each => each.deployment_id === id)))
+
+        const byTenant = await all(`${query}&by=tenant`)
+        assert.deepEqual(
+          added([...byTenant.data.flatMap(row => row.costs), ...byTenant.unassigned]),
+          whole,
+          'tenants',
+        )
+        for (const { tenant_id, costs } of byTenant.data as { tenant_id: string; costs: Summed[] }[]) {
+          const its = await margins(bundle, `${query}&tenant_id=${tenant_id}`)
+          assert.deepEqual(
+            added([...its.data.flatMap((row: { costs: Summed[] }) => row.costs), ...its.unassigned]),
+            added(costs),
+          )
+        }
+
+        const flagged = lines.filter(each => each.tax_flagged)
+        const parts = [...costs.flat(), ...byDeployment.unassigned] as (Summed & {
+          flagged_lines: number
+          tax_minor: number
+        })[]
+        assert.equal(
+          parts.reduce((sum, part) => sum + part.flagged_lines, 0),
+          flagged.length,
+        )
+        assert.equal(
+          parts.reduce((sum, part) => sum + BigInt(part.tax_minor), 0n),
+          lines.reduce((sum, each) => sum + (each.is_tax ? BigInt(each.amount_minor) : 0n), 0n),
+        )
+
+        const { body } = await call('GET', `/api/v1/billing/summary?period=${period}`)
+        const { currencies } = body.data
+        assert.deepEqual(added(currencies), whole, 'summary')
+        for (const { currency, net_minor, tax_minor, amount_minor, others, ...lists } of currencies) {
+          assert.equal(BigInt(net_minor) + BigInt(tax_minor), BigInt(amount_minor))
+          for (const list of ['by_kind', 'by_tenant', 'by_deployment', 'by_project']) {
+            const shown = [...lists[list], ...(others[list] ? [others[list]] : [])]
+            const named = shown.map((each: Summed) => ({ ...each, currency }))
+            assert.deepEqual(added(named), { [currency]: whole[currency] }, list)
+          }
+        }
+      }),
+      { seed: 13, numRuns: 15 },
+    )
+  },
+)

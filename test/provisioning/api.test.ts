@@ -1,4 +1,5 @@
 // Provisioning and deprovisioning as an operator sees them: over HTTP, with the real queue and the simulated provider.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
@@ -9,6 +10,7 @@ import type { Executor } from '../../src/kernel/db/tables.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { desire, drifts, sweepDrift } from '../support/drift.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { addon, deployment, move, plan } from '../support/factories.ts'
 import {
   deprovision,
@@ -241,51 +243,55 @@ test('without a provider nothing is begun: 503', async t => {
   assert.equal((await bundle.call('GET', '/api/v1/sagas')).body.data.length, 0)
 })
 
-test('a plan’s cap holds: included, addons, overage up to the hard cap; beyond it nothing is created', async t => {
-  const bundle = await setup(t, working)
-  const item = (fields: object) => [
-    { resource_kind: 'droplet', included_qty: 1, hard_cap_qty: null, ...fields },
-  ]
-  const overage = { overage_unit: 'hour', overage_price_cents: 2 }
-  const extra = await addon(bundle, { resource_kind: 'droplet', qty: 1 })
-  const cases: [string, object[], unknown[], number][] = [
-    ['included alone', item({}), [], 1],
-    ['a cap without overage terms', item({ hard_cap_qty: 2 }), [], 2],
-    ['with addons', item({}), [{ code: extra, quantity: 2 }], 3],
-    ['overage up to the cap', item({ ...overage, hard_cap_qty: 2 }), [], 2],
-    ['addons beyond the cap', item({ ...overage, hard_cap_qty: 1 }), [extra], 1],
-  ]
-  for (const [what, items, addons, limit] of cases) {
-    const { id } = await deployment(bundle)
-    const plan_code = await plan(bundle, { items })
-    const subscribed = await bundle.call('POST', `/api/v1/deployments/${id}/subscribe`, {
-      body: { plan_code, addons },
-    })
-    assert.equal(subscribed.status, 201, subscribed.text)
-    for (let n = 0; n < limit; n++) {
-      const run = await ended(bundle, await provision(bundle, id))
-      assert.equal(run.status, 'completed', `${what}: ${run.error?.reason}`)
+test(
+  'a plan’s cap holds: included, addons, overage up to the hard cap; beyond it nothing is created',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, working)
+    const item = (fields: object) => [
+      { resource_kind: 'droplet', included_qty: 1, hard_cap_qty: null, ...fields },
+    ]
+    const overage = { overage_unit: 'hour', overage_price_cents: 2 }
+    const extra = await addon(bundle, { resource_kind: 'droplet', qty: 1 })
+    const cases: [string, object[], unknown[], number][] = [
+      ['included alone', item({}), [], 1],
+      ['a cap without overage terms', item({ hard_cap_qty: 2 }), [], 2],
+      ['with addons', item({}), [{ code: extra, quantity: 2 }], 3],
+      ['overage up to the cap', item({ ...overage, hard_cap_qty: 2 }), [], 2],
+      ['addons beyond the cap', item({ ...overage, hard_cap_qty: 1 }), [extra], 1],
+    ]
+    for (const [what, items, addons, limit] of cases) {
+      const { id } = await deployment(bundle)
+      const plan_code = await plan(bundle, { items })
+      const subscribed = await bundle.call('POST', `/api/v1/deployments/${id}/subscribe`, {
+        body: { plan_code, addons },
+      })
+      assert.equal(subscribed.status, 201, subscribed.text)
+      for (let n = 0; n < limit; n++) {
+        const run = await ended(bundle, await provision(bundle, id))
+        assert.equal(run.status, 'completed', `${what}: ${run.error?.reason}`)
+      }
+      const refused = await ended(bundle, await provision(bundle, id))
+      assert.deepEqual([refused.status, refused.error?.step_idx], ['rolled_back', 0], what)
+      assert.match(refused.error!.reason, new RegExp(`the plan allows ${limit} of droplet`))
+      assert.deepEqual(ledger(refused), ['check_plan_caps failed'])
+      assert.equal(ordersOf(bundle, refused), 0)
+      assert.equal(dropletsWith(bundle, `deployment:${id}`).length, limit)
     }
-    const refused = await ended(bundle, await provision(bundle, id))
-    assert.deepEqual([refused.status, refused.error?.step_idx], ['rolled_back', 0], what)
-    assert.match(refused.error!.reason, new RegExp(`the plan allows ${limit} of droplet`))
-    assert.deepEqual(ledger(refused), ['check_plan_caps failed'])
-    assert.equal(ordersOf(bundle, refused), 0)
-    assert.equal(dropletsWith(bundle, `deployment:${id}`).length, limit)
-  }
-  // A place is free again at once when its droplet is taken away; and a plan that says nothing of droplets sets no cap.
-  const { id } = await deployment(bundle)
-  const plan_code = await plan(bundle, { items: item({}) })
-  await bundle.call('POST', `/api/v1/deployments/${id}/subscribe`, { body: { plan_code } })
-  await ended(bundle, await provision(bundle, id))
-  await ended(bundle, await deprovision(bundle, id))
-  assert.equal((await ended(bundle, await provision(bundle, id))).status, 'completed')
-  const adHoc = await deployment(bundle)
-  const without = await plan(bundle, { items: [] })
-  await bundle.call('POST', `/api/v1/deployments/${adHoc.id}/subscribe`, { body: { plan_code: without } })
-  for (const _ of [1, 2])
-    assert.equal((await ended(bundle, await provision(bundle, adHoc.id))).status, 'completed')
-})
+    // A place is free again at once when its droplet is taken away; and a plan that says nothing of droplets sets no cap.
+    const { id } = await deployment(bundle)
+    const plan_code = await plan(bundle, { items: item({}) })
+    await bundle.call('POST', `/api/v1/deployments/${id}/subscribe`, { body: { plan_code } })
+    await ended(bundle, await provision(bundle, id))
+    await ended(bundle, await deprovision(bundle, id))
+    assert.equal((await ended(bundle, await provision(bundle, id))).status, 'completed')
+    const adHoc = await deployment(bundle)
+    const without = await plan(bundle, { items: [] })
+    await bundle.call('POST', `/api/v1/deployments/${adHoc.id}/subscribe`, { body: { plan_code: without } })
+    for (const _ of [1, 2])
+      assert.equal((await ended(bundle, await provision(bundle, adHoc.id))).status, 'completed')
+  },
+)
 
 test('deprovisioning destroys what the inventory and the tag know of, and the inventory tells it at once', async t => {
   const bundle = await setup(t, working)

@@ -1,9 +1,11 @@
 // Operators: callers of the platform's tenant whose roles are all registered. They see all tenants for what their roles
 // permit, and nothing else.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OPERATOR_PERMISSIONS, PERMISSIONS, TENANT_PERMISSIONS } from '../../src/features/roles/role.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { deployment, plan } from '../support/factories.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
@@ -24,62 +26,69 @@ interface Described {
   'x-permission-instead'?: string
 }
 
-test('every operation is for whom its description says: 403 names the permission that an operator lacks', async t => {
-  const bundle = await setup(t, { env: { RATE_LIMIT_PER_MINUTE: '0' }, keys: false })
-  const { app, call, tokens } = bundle
-  const holders = new Map<string, string>()
-  for (const permission of PERMISSIONS)
-    holders.set(
-      permission,
-      await operator(bundle, permission.replace(':', '-').replace('*', 'all'), permission),
-    )
-  const lacking = new Map<string, string>()
-  const withAllBut = async (needed: string, instead?: string) => {
-    const name = ['all-but', needed, ...(instead ? [instead] : [])].join('-').replaceAll(':', '-')
-    const known = lacking.get(name)
-    if (known) return known
-    const others = PERMISSIONS.filter(
-      one =>
-        one !== needed && one !== instead && !(one.startsWith('*') && one.endsWith(needed.split(':')[1]!)),
-    )
-    lacking.set(name, await operator(bundle, name, ...others))
-    return lacking.get(name)!
-  }
-  const member = await tokens.tenant('acme')
-  const everything = await operator(bundle, 'everything', ...PERMISSIONS)
-  let walked = 0
-  for (const [path, methods] of Object.entries(app.swagger().paths ?? {})) {
-    for (const [method, described] of Object.entries(methods as Record<string, Described>)) {
-      const { 'x-callers': callers, 'x-permission': needed, 'x-permission-instead': instead } = described
-      if (callers === 'anyone' || path === session) continue
-      const url = path.replaceAll(/\{\w+\}/g, newId())
-      const what = `${method} ${path}`
-      const ask = (token: string) =>
-        call(method.toUpperCase(), url, { token, body: method === 'get' ? undefined : { '?': 1 } })
-      const refused = async (token: string, detail: string) => {
-        const { status, body } = await ask(token)
-        assert.deepEqual([status, body?.code, body?.detail], [403, 'forbidden', detail], what)
-      }
-      const passed = async (token: string) => assert.notEqual((await ask(token)).status, 403, what)
-      walked++
-      await passed(await tokens.admin())
-      if (callers === 'platform_admin') {
-        await refused(everything, 'This is for a platform_admin.')
-        await refused(member, 'This is for a platform_admin.')
-        continue
-      }
-      if (callers === 'tenants') await passed(member)
-      else await refused(member, `This is for operators with ${needed}, and for a platform_admin.`)
-      if (needed === undefined) continue
-      await refused(await withAllBut(needed, instead), `Your role does not permit this: it lacks ${needed}.`)
-      if (instead) await passed(holders.get(instead)!)
-      await passed(holders.get(needed)!)
-      const [, kind] = needed.split(':')
-      if (kind === 'read' || kind === 'write') await passed(holders.get(`*:${kind}`)!)
+test(
+  'every operation is for whom its description says: 403 names the permission that an operator lacks',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { env: { RATE_LIMIT_PER_MINUTE: '0' }, keys: false })
+    const { app, call, tokens } = bundle
+    const holders = new Map<string, string>()
+    for (const permission of PERMISSIONS)
+      holders.set(
+        permission,
+        await operator(bundle, permission.replace(':', '-').replace('*', 'all'), permission),
+      )
+    const lacking = new Map<string, string>()
+    const withAllBut = async (needed: string, instead?: string) => {
+      const name = ['all-but', needed, ...(instead ? [instead] : [])].join('-').replaceAll(':', '-')
+      const known = lacking.get(name)
+      if (known) return known
+      const others = PERMISSIONS.filter(
+        one =>
+          one !== needed && one !== instead && !(one.startsWith('*') && one.endsWith(needed.split(':')[1]!)),
+      )
+      lacking.set(name, await operator(bundle, name, ...others))
+      return lacking.get(name)!
     }
-  }
-  assert.ok(walked > 90, String(walked))
-})
+    const member = await tokens.tenant('acme')
+    const everything = await operator(bundle, 'everything', ...PERMISSIONS)
+    let walked = 0
+    for (const [path, methods] of Object.entries(app.swagger().paths ?? {})) {
+      for (const [method, described] of Object.entries(methods as Record<string, Described>)) {
+        const { 'x-callers': callers, 'x-permission': needed, 'x-permission-instead': instead } = described
+        if (callers === 'anyone' || path === session) continue
+        const url = path.replaceAll(/\{\w+\}/g, newId())
+        const what = `${method} ${path}`
+        const ask = (token: string) =>
+          call(method.toUpperCase(), url, { token, body: method === 'get' ? undefined : { '?': 1 } })
+        const refused = async (token: string, detail: string) => {
+          const { status, body } = await ask(token)
+          assert.deepEqual([status, body?.code, body?.detail], [403, 'forbidden', detail], what)
+        }
+        const passed = async (token: string) => assert.notEqual((await ask(token)).status, 403, what)
+        walked++
+        await passed(await tokens.admin())
+        if (callers === 'platform_admin') {
+          await refused(everything, 'This is for a platform_admin.')
+          await refused(member, 'This is for a platform_admin.')
+          continue
+        }
+        if (callers === 'tenants') await passed(member)
+        else await refused(member, `This is for operators with ${needed}, and for a platform_admin.`)
+        if (needed === undefined) continue
+        await refused(
+          await withAllBut(needed, instead),
+          `Your role does not permit this: it lacks ${needed}.`,
+        )
+        if (instead) await passed(holders.get(instead)!)
+        await passed(holders.get(needed)!)
+        const [, kind] = needed.split(':')
+        if (kind === 'read' || kind === 'write') await passed(holders.get(`*:${kind}`)!)
+      }
+    }
+    assert.ok(walked > 90, String(walked))
+  },
+)
 
 test('an operator sees all tenants for what its role permits, and writes in any of them', async t => {
   const bundle = await setup(t)
