@@ -16,6 +16,7 @@ import {
   QUEUES,
   type Task,
 } from '../../src/kernel/queue/queues.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
@@ -134,63 +135,71 @@ test('each queue runs as many jobs at a time as it is allowed, and no more', asy
   assert.equal(most, concurrency)
 })
 
-test('a failing job is tried again, then kept as a dead letter that an operator can see and retry', async t => {
-  const bundle = await setup(t)
-  const { ctx, call } = bundle
-  const attempts: number[] = []
-  let mended = false
-  const type = probe('metering')
-  await ctx.jobs.send(ctx.db, type, { n: 7 }, { key: 'x' })
-  await ctx.jobs.work([
-    handle(type, async (_payload: unknown, run: JobRun) => {
-      attempts.push(run.attempt)
-      if (!mended)
-        throw Object.assign(new Error('the moon is in the way'), { detail: 'row-value-that-stays-private' })
-    }),
-  ])
-  const letters = await eventually('the dead letter appears', async () => {
-    await hurry(bundle)
-    const { body } = await call('GET', '/api/v1/admin/dead_letters')
-    return body.data.length > 0 && body.data
-  })
-  assert.deepEqual(attempts, [1, 2, 3, 4])
-  assert.equal(letters.length, 1)
-  assert.equal(letters[0].queue, 'metering')
-  assert.equal(letters[0].job, 'probe')
-  assert.deepEqual(letters[0].payload, { n: 7 })
-  assert.equal(letters[0].error, 'the moon is in the way')
-  assert.equal(letters[0].attempts, 4)
-  const { rows } = await sql<{
-    text: string
-  }>`select output::text || coalesce(source_output::text, '') as text from pgboss.job`.execute(ctx.db)
-  assert.ok(rows.every(row => !row.text?.includes('row-value-that-stays-private')))
+test(
+  'a failing job is tried again, then kept as a dead letter that an operator can see and retry',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { ctx, call } = bundle
+    const attempts: number[] = []
+    let mended = false
+    const type = probe('metering')
+    await ctx.jobs.send(ctx.db, type, { n: 7 }, { key: 'x' })
+    await ctx.jobs.work([
+      handle(type, async (_payload: unknown, run: JobRun) => {
+        attempts.push(run.attempt)
+        if (!mended)
+          throw Object.assign(new Error('the moon is in the way'), { detail: 'row-value-that-stays-private' })
+      }),
+    ])
+    const letters = await eventually('the dead letter appears', async () => {
+      await hurry(bundle)
+      const { body } = await call('GET', '/api/v1/admin/dead_letters')
+      return body.data.length > 0 && body.data
+    })
+    assert.deepEqual(attempts, [1, 2, 3, 4])
+    assert.equal(letters.length, 1)
+    assert.equal(letters[0].queue, 'metering')
+    assert.equal(letters[0].job, 'probe')
+    assert.deepEqual(letters[0].payload, { n: 7 })
+    assert.equal(letters[0].error, 'the moon is in the way')
+    assert.equal(letters[0].attempts, 4)
+    const { rows } = await sql<{
+      text: string
+    }>`select output::text || coalesce(source_output::text, '') as text from pgboss.job`.execute(ctx.db)
+    assert.ok(rows.every(row => !row.text?.includes('row-value-that-stays-private')))
 
-  mended = true
-  assert.equal((await call('POST', `/api/v1/admin/dead_letters/${letters[0].id}/retry`)).status, 204)
-  await eventually('it runs once more', async () => attempts.length === 5)
-  assert.deepEqual((await call('GET', '/api/v1/admin/dead_letters')).body.data, [])
-  assert.equal((await call('POST', `/api/v1/admin/dead_letters/${letters[0].id}/retry`)).status, 404)
-})
+    mended = true
+    assert.equal((await call('POST', `/api/v1/admin/dead_letters/${letters[0].id}/retry`)).status, 204)
+    await eventually('it runs once more', async () => attempts.length === 5)
+    assert.deepEqual((await call('GET', '/api/v1/admin/dead_letters')).body.data, [])
+    assert.equal((await call('POST', `/api/v1/admin/dead_letters/${letters[0].id}/retry`)).status, 404)
+  },
+)
 
-test('a job that meets trouble of the database again and again is not given up for it', async t => {
-  const { ctx } = await setup(t)
-  const type = probe()
-  let runs = 0
-  await ctx.jobs.work([
-    handle(type, async () => {
-      if (++runs <= QUEUES.cloud_sync_fast.retryLimit + 1)
-        throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
-    }),
-  ])
-  await transaction(ctx.db, tx => ctx.jobs.send(tx, type, { n: 1 }, { key: '1' }))
-  await eventually('it is done', async () => {
-    await sql`update pgboss.job set start_after = now() where state = 'created'`.execute(ctx.db)
-    const { rows } = await sql<{ state: string }>`
+test(
+  'a job that meets trouble of the database again and again is not given up for it',
+  onPostgresAlone,
+  async t => {
+    const { ctx } = await setup(t)
+    const type = probe()
+    let runs = 0
+    await ctx.jobs.work([
+      handle(type, async () => {
+        if (++runs <= QUEUES.cloud_sync_fast.retryLimit + 1)
+          throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+      }),
+    ])
+    await transaction(ctx.db, tx => ctx.jobs.send(tx, type, { n: 1 }, { key: '1' }))
+    await eventually('it is done', async () => {
+      await sql`update pgboss.job set start_after = now() where state = 'created'`.execute(ctx.db)
+      const { rows } = await sql<{ state: string }>`
       select state from pgboss.job where name = 'cloud_sync_fast'`.execute(ctx.db)
-    return rows[0]?.state === 'completed'
-  })
-  assert.equal(runs, QUEUES.cloud_sync_fast.retryLimit + 2)
-})
+      return rows[0]?.state === 'completed'
+    })
+    assert.equal(runs, QUEUES.cloud_sync_fast.retryLimit + 2)
+  },
+)
 
 test('a provisioning job that fails is not tried again', async t => {
   const bundle = await setup(t)
@@ -297,36 +306,41 @@ test('dead letters are paged, each once', async t => {
   assert.deepEqual(seen.toSorted(), [0, 1, 2, 3, 4])
 })
 
-test('a task that throws is recorded as failed with its reason, and again as completed when a retry succeeds', async t => {
-  const bundle = await setup(t)
-  const { ctx, call } = bundle
-  let broken = true
-  const task: Task = {
-    name: 'fragile',
-    description: 'Fails until it is mended.',
-    queue: 'cloud_sync_slow',
-    cron: '0 0 1 1 *',
-    run: async () => {
-      if (broken) throw new Error('not yet')
-    },
-  }
-  await upsertTasks(ctx.db, [task])
-  await ctx.jobs.work(taskHandlers(ctx, [task]))
-  const path = (await call('POST', '/api/v1/admin/scheduled_tasks/fragile/run')).headers.get('location') ?? ''
-  const failed = await eventually('it fails', async () => {
-    const { body } = await call('GET', path)
-    return body.data.status === 'failed' && body.data
-  })
-  assert.equal(failed.error, 'not yet')
-  broken = false
-  const completed = await eventually('the retry succeeds', async () => {
-    await hurry(bundle)
-    const { body } = await call('GET', path)
-    return body.data.status === 'completed' && body.data
-  })
-  assert.equal(completed.attempts, 2)
-  assert.equal(completed.error, null)
-})
+test(
+  'a task that throws is recorded as failed with its reason, and again as completed when a retry succeeds',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { ctx, call } = bundle
+    let broken = true
+    const task: Task = {
+      name: 'fragile',
+      description: 'Fails until it is mended.',
+      queue: 'cloud_sync_slow',
+      cron: '0 0 1 1 *',
+      run: async () => {
+        if (broken) throw new Error('not yet')
+      },
+    }
+    await upsertTasks(ctx.db, [task])
+    await ctx.jobs.work(taskHandlers(ctx, [task]))
+    const path =
+      (await call('POST', '/api/v1/admin/scheduled_tasks/fragile/run')).headers.get('location') ?? ''
+    const failed = await eventually('it fails', async () => {
+      const { body } = await call('GET', path)
+      return body.data.status === 'failed' && body.data
+    })
+    assert.equal(failed.error, 'not yet')
+    broken = false
+    const completed = await eventually('the retry succeeds', async () => {
+      await hurry(bundle)
+      const { body } = await call('GET', path)
+      return body.data.status === 'completed' && body.data
+    })
+    assert.equal(completed.attempts, 2)
+    assert.equal(completed.error, null)
+  },
+)
 
 test('a queue is unreached when none of its free workers has fetched in time', () => {
   const worker = (life: Partial<WorkerLife>): WorkerLife => ({

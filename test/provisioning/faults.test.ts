@@ -1,11 +1,13 @@
 // Provisioning when the provider fails it: whatever step it is, the run says which and why, what was done is undone in
 // reverse order, and no droplet is left.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { manualClock } from '../../sandbox/clock.ts'
 import type { FaultSpec } from '../../sandbox/provider/faults.ts'
 import { takeDownLeaks } from '../../src/features/provisioning/leaks.ts'
 import { desire } from '../support/drift.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { deployment } from '../support/factories.ts'
 import {
@@ -65,92 +67,100 @@ async function reservations({ ctx }: Bundle): Promise<number> {
   return (await ctx.db.selectFrom('provisioning_reservations').selectAll().execute()).length
 }
 
-test('a step that fails, at each index, rolls the run back and leaves nothing at the provider', async t => {
-  const bundle = await setup(t, { worker: true, provider: {} })
-  const refusal = (
-    match: object,
-    message: string,
-    after = 0,
-  ): FaultSpec & { times: 'always'; after: number } => ({
-    fault: 'server_error',
-    status: 403,
-    message,
-    match,
-    times: 'always',
-    after,
-  })
-  const projects = { method: 'POST', path: '/v2/projects' }
-  await assertRolledBack(
-    bundle,
-    await runWith(bundle, [refusal(projects, 'no projects')]),
-    1,
-    /403: no projects/,
-  )
-  await assertRolledBack(
-    bundle,
-    await runWith(bundle, [refusal(CREATE, 'no droplets')]),
-    2,
-    /403: no droplets/,
-  )
-  await assertRolledBack(bundle, await runWith(bundle, [refusal(ACTION, 'no looks')]), 3, /403: no looks/)
-  const assign = { method: 'POST', path: '/v2/projects/*/resources' }
-  await assertRolledBack(bundle, await runWith(bundle, [refusal(assign, 'no moves')]), 4, /403: no moves/)
-  // Once to see that it is active; the next look is the one that records it.
-  await assertRolledBack(bundle, await runWith(bundle, [refusal(ONE, 'no record', 1)]), 5, /403: no record/)
+test(
+  'a step that fails, at each index, rolls the run back and leaves nothing at the provider',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { worker: true, provider: {} })
+    const refusal = (
+      match: object,
+      message: string,
+      after = 0,
+    ): FaultSpec & { times: 'always'; after: number } => ({
+      fault: 'server_error',
+      status: 403,
+      message,
+      match,
+      times: 'always',
+      after,
+    })
+    const projects = { method: 'POST', path: '/v2/projects' }
+    await assertRolledBack(
+      bundle,
+      await runWith(bundle, [refusal(projects, 'no projects')]),
+      1,
+      /403: no projects/,
+    )
+    await assertRolledBack(
+      bundle,
+      await runWith(bundle, [refusal(CREATE, 'no droplets')]),
+      2,
+      /403: no droplets/,
+    )
+    await assertRolledBack(bundle, await runWith(bundle, [refusal(ACTION, 'no looks')]), 3, /403: no looks/)
+    const assign = { method: 'POST', path: '/v2/projects/*/resources' }
+    await assertRolledBack(bundle, await runWith(bundle, [refusal(assign, 'no moves')]), 4, /403: no moves/)
+    // Once to see that it is active; the next look is the one that records it.
+    await assertRolledBack(bundle, await runWith(bundle, [refusal(ONE, 'no record', 1)]), 5, /403: no record/)
 
-  // What was asked for does not exist: the provider’s words are the reason.
-  const { id } = await deployment(bundle)
-  for (const [order, words] of [
-    [{ size: 'x-large' }, /422: You specified an invalid size/],
-    [{ image: 'amiga-os' }, /422: You specified an invalid image/],
-    [{ image: 404 }, /422: You specified an invalid image/],
-    [{ region: 'atlantis' }, /422: You specified an invalid region/],
-  ] as const) {
-    await assertRolledBack(bundle, await ended(bundle, await provision(bundle, id, order)), 2, words)
-  }
-})
+    // What was asked for does not exist: the provider’s words are the reason.
+    const { id } = await deployment(bundle)
+    for (const [order, words] of [
+      [{ size: 'x-large' }, /422: You specified an invalid size/],
+      [{ image: 'amiga-os' }, /422: You specified an invalid image/],
+      [{ image: 404 }, /422: You specified an invalid image/],
+      [{ region: 'atlantis' }, /422: You specified an invalid region/],
+    ] as const) {
+      await assertRolledBack(bundle, await ended(bundle, await provision(bundle, id, order)), 2, words)
+    }
+  },
+)
 
-test('an answer that is lost is looked for, not asked for again; and 5xx, cuts and rate limits are borne', async t => {
-  const bundle = await setup(t, { worker: true, provider: {} })
-  const good: [string, Parameters<typeof runWith>[1]][] = [
-    ['the create’s answer is lost', [{ fault: 'reset_after_commit', match: CREATE }]],
-    ['the create answers 500 after the work', [{ fault: 'error_after_commit', match: CREATE }]],
-    ['the create’s answer is cut', [{ fault: 'cut_json', match: CREATE }]],
-    [
-      'the create’s answer is lost, and listings come late',
+test(
+  'an answer that is lost is looked for, not asked for again; and 5xx, cuts and rate limits are borne',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { worker: true, provider: {} })
+    const good: [string, Parameters<typeof runWith>[1]][] = [
+      ['the create’s answer is lost', [{ fault: 'reset_after_commit', match: CREATE }]],
+      ['the create answers 500 after the work', [{ fault: 'error_after_commit', match: CREATE }]],
+      ['the create’s answer is cut', [{ fault: 'cut_json', match: CREATE }]],
       [
-        { fault: 'reset_after_commit', match: CREATE },
-        { fault: 'stale_listing', match: LISTING, after: 1, times: 3 },
+        'the create’s answer is lost, and listings come late',
+        [
+          { fault: 'reset_after_commit', match: CREATE },
+          { fault: 'stale_listing', match: LISTING, after: 1, times: 3 },
+        ],
       ],
-    ],
-    ['the rate limit refuses the create', [{ fault: 'too_many_requests', seconds: 1, match: CREATE }]],
-    [
-      'the project’s answer is lost',
-      [{ fault: 'reset_after_commit', match: { method: 'POST', path: '/v2/projects' } }],
-    ],
-    [
-      'the assignment’s answer is lost, then refused for a moment',
+      ['the rate limit refuses the create', [{ fault: 'too_many_requests', seconds: 1, match: CREATE }]],
       [
-        { fault: 'reset_after_commit', match: { method: 'POST', path: '/v2/projects/*/resources' } },
-        { fault: 'server_error', status: 503, match: { method: 'POST', path: '/v2/projects/*/resources' } },
+        'the project’s answer is lost',
+        [{ fault: 'reset_after_commit', match: { method: 'POST', path: '/v2/projects' } }],
       ],
-    ],
-    [
-      'a burst of 5xx, resets and pages that are none',
       [
-        { fault: 'server_error', status: 502, times: 2, match: LISTING },
-        { fault: 'connection_reset', times: 4, match: ACTION },
-        { fault: 'html', times: 1, match: ACTION },
-        { fault: 'server_error', status: 500, times: 7, match: ONE },
+        'the assignment’s answer is lost, then refused for a moment',
+        [
+          { fault: 'reset_after_commit', match: { method: 'POST', path: '/v2/projects/*/resources' } },
+          { fault: 'server_error', status: 503, match: { method: 'POST', path: '/v2/projects/*/resources' } },
+        ],
       ],
-    ],
-  ]
-  for (const [what, faults] of good) {
-    const run = await runWith(bundle, faults)
-    assert.equal(run.status, 'completed', `${what}: ${JSON.stringify(run.error)}`)
-    assert.deepEqual([ordersOf(bundle, run), dropletsOf(bundle, run).length], [1, 1], what)
-  }
-})
+      [
+        'a burst of 5xx, resets and pages that are none',
+        [
+          { fault: 'server_error', status: 502, times: 2, match: LISTING },
+          { fault: 'connection_reset', times: 4, match: ACTION },
+          { fault: 'html', times: 1, match: ACTION },
+          { fault: 'server_error', status: 500, times: 7, match: ONE },
+        ],
+      ],
+    ]
+    for (const [what, faults] of good) {
+      const run = await runWith(bundle, faults)
+      assert.equal(run.status, 'completed', `${what}: ${JSON.stringify(run.error)}`)
+      assert.deepEqual([ordersOf(bundle, run), dropletsOf(bundle, run).length], [1, 1], what)
+    }
+  },
+)
 
 test('a create that never turns up is rolled back', async t => {
   const bundle = await setup(t, { worker: true, provider: {}, providerLimits: { settleMs: 200 } })

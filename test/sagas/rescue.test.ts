@@ -1,11 +1,13 @@
 // What becomes of a run whose worker died. The dead worker is played by the test: it takes a run as a worker does, and
 // then does nothing more. (A process that is killed for real: test/process/saga-kill.test.ts.)
+
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { claimRuns, completeStep, turnBack } from '../../src/features/sagas/drive-store.ts'
 import { rescueRuns } from '../../src/features/sagas/index.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { aroundStatements } from '../support/inspect-database.ts'
 import { ended, gate, type Journal, kindOf, run, show, start, statuses, step } from '../support/sagas.ts'
@@ -155,63 +157,71 @@ test('a run whose job is gone before anyone took it is sent again, and runs from
   assert.equal(journal.length, 6)
 })
 
-test('after an outage, when every heartbeat is old, the living are heard before anyone is thought dead', async t => {
-  const journal: Journal = []
-  const held = gate()
-  const kinds = [
-    kindOf('held', [
-      step('a', journal, {
-        execute: async () => {
-          await held.pass()
-          return { ok: true }
-        },
-      }),
-    ]),
-  ]
-  const bundle = await setup(t, { worker: true, sagaKinds: () => kinds })
-  const { ctx } = bundle
-  const { id } = await start(bundle, 'held')
-  await held.reached
-  await silence(bundle, 60)
-  assert.equal(await rescueRuns(ctx, ctx.log), 0)
-  const beats = async () => {
-    const { rows } = await sql<{ alive: boolean }>`
+test(
+  'after an outage, when every heartbeat is old, the living are heard before anyone is thought dead',
+  onPostgresAlone,
+  async t => {
+    const journal: Journal = []
+    const held = gate()
+    const kinds = [
+      kindOf('held', [
+        step('a', journal, {
+          execute: async () => {
+            await held.pass()
+            return { ok: true }
+          },
+        }),
+      ]),
+    ]
+    const bundle = await setup(t, { worker: true, sagaKinds: () => kinds })
+    const { ctx } = bundle
+    const { id } = await start(bundle, 'held')
+    await held.reached
+    await silence(bundle, 60)
+    assert.equal(await rescueRuns(ctx, ctx.log), 0)
+    const beats = async () => {
+      const { rows } = await sql<{ alive: boolean }>`
       select heartbeat_at > suspected_at as alive from saga_runs where id = ${id}`.execute(ctx.db)
-    return rows[0]!.alive === true
-  }
-  await eventually('the living worker beats', beats)
-  await sql`update saga_runs set suspected_at = suspected_at - interval '10 seconds'`.execute(ctx.db)
-  assert.equal(await rescueRuns(ctx, ctx.log), 0)
-  held.open()
-  assert.equal((await ended(bundle, id)).status, 'completed')
-})
+      return rows[0]!.alive === true
+    }
+    await eventually('the living worker beats', beats)
+    await sql`update saga_runs set suspected_at = suspected_at - interval '10 seconds'`.execute(ctx.db)
+    assert.equal(await rescueRuns(ctx, ctx.log), 0)
+    held.open()
+    assert.equal((await ended(bundle, id)).status, 'completed')
+  },
+)
 
-test('a runner that finds its run taken over ends the step in hand and stays silent', async t => {
-  const journal: Journal = []
-  const held = gate()
-  const told = Promise.withResolvers<string>()
-  const kinds = [
-    kindOf('held', [
-      step('a', journal, {
-        execute: async ({ signal }) => {
-          signal.addEventListener('abort', () => told.resolve((signal.reason as Error).message))
-          await held.pass()
-          return { ok: true }
-        },
-      }),
-      step('b', journal),
-    ]),
-  ]
-  const bundle = await setup(t, { worker: true, sagaKinds: () => kinds })
-  const { id } = await start(bundle, 'held')
-  await held.reached
-  await sql`update saga_runs set claim = ${randomUUID()} where id = ${id}`.execute(bundle.ctx.db)
-  assert.match(await told.promise, /another worker has taken it over/)
-  await eventually('it says so', async () => /"msg":"saga (lost|left)/.test(bundle.logged()))
-  held.open()
-  const still = await show(bundle, id)
-  assert.deepEqual([still.status, statuses(still), journal], ['running', ['running'], ['execute a']])
-})
+test(
+  'a runner that finds its run taken over ends the step in hand and stays silent',
+  onPostgresAlone,
+  async t => {
+    const journal: Journal = []
+    const held = gate()
+    const told = Promise.withResolvers<string>()
+    const kinds = [
+      kindOf('held', [
+        step('a', journal, {
+          execute: async ({ signal }) => {
+            signal.addEventListener('abort', () => told.resolve((signal.reason as Error).message))
+            await held.pass()
+            return { ok: true }
+          },
+        }),
+        step('b', journal),
+      ]),
+    ]
+    const bundle = await setup(t, { worker: true, sagaKinds: () => kinds })
+    const { id } = await start(bundle, 'held')
+    await held.reached
+    await sql`update saga_runs set claim = ${randomUUID()} where id = ${id}`.execute(bundle.ctx.db)
+    assert.match(await told.promise, /another worker has taken it over/)
+    await eventually('it says so', async () => /"msg":"saga (lost|left)/.test(bundle.logged()))
+    held.open()
+    const still = await show(bundle, id)
+    assert.deepEqual([still.status, statuses(still), journal], ['running', ['running'], ['execute a']])
+  },
+)
 
 test('a connection that breaks during a write, before or after the database has made it, neither loses a step nor runs one twice', async t => {
   const journal: Journal = []

@@ -1,4 +1,5 @@
 // Two versions side by side: each takes what it knows, and leaves the rest to the other.
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
@@ -9,55 +10,64 @@ import { inventoryHandlers } from '../../src/features/inventory/index.ts'
 import { type SagaKind, sagaHandlers } from '../../src/features/sagas/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { handle, type JobType } from '../../src/kernel/queue/queues.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { ended, type Journal, kindOf, show, start, statuses, step } from '../support/sagas.ts'
 import { anotherWorker, type Bundle, caller, setup } from '../support/setup.ts'
 
-test('a run with a step that this version does not know waits for one that does, and is taken by it', async t => {
-  const journal: Journal = []
-  const [a, b] = [step('a', journal), step('b', journal)]
-  const kinds = [kindOf('grown', [a])]
-  const bundle = await setup(t, { worker: true, sagaKinds: () => kinds })
-  const known = await start(bundle, 'grown')
-  const grown = await start({ ...bundle, ...(await newer(t, bundle, [kindOf('grown', [a, b])])) }, 'grown')
-  const other = await start({ ...bundle, ...(await newer(t, bundle, [kindOf('other', [b])])) }, 'other')
-  assert.equal((await ended(bundle, known.id)).status, 'completed')
-  for (const { id } of [grown, other]) {
-    await eventually('it is left alone', async () =>
-      bundle.logged().includes(`"saga_id":"${id}","msg":"saga left to`),
-    )
-    const left = await show(bundle, id)
-    assert.deepEqual([left.status, left.steps, left.error], ['pending', [], null])
-  }
-  assert.deepEqual(journal, ['execute a'])
+test(
+  'a run with a step that this version does not know waits for one that does, and is taken by it',
+  onPostgresAlone,
+  async t => {
+    const journal: Journal = []
+    const [a, b] = [step('a', journal), step('b', journal)]
+    const kinds = [kindOf('grown', [a])]
+    const bundle = await setup(t, { worker: true, sagaKinds: () => kinds })
+    const known = await start(bundle, 'grown')
+    const grown = await start({ ...bundle, ...(await newer(t, bundle, [kindOf('grown', [a, b])])) }, 'grown')
+    const other = await start({ ...bundle, ...(await newer(t, bundle, [kindOf('other', [b])])) }, 'other')
+    assert.equal((await ended(bundle, known.id)).status, 'completed')
+    for (const { id } of [grown, other]) {
+      await eventually('it is left alone', async () =>
+        bundle.logged().includes(`"saga_id":"${id}","msg":"saga left to`),
+      )
+      const left = await show(bundle, id)
+      assert.deepEqual([left.status, left.steps, left.error], ['pending', [], null])
+    }
+    assert.deepEqual(journal, ['execute a'])
 
-  await anotherWorker(t, bundle, { kinds: [kindOf('grown', [a, b]), kindOf('other', [b])] })
-  for (const { id } of [grown, other]) assert.equal((await ended(bundle, id)).status, 'completed')
-  assert.equal((await bundle.call('GET', '/api/v1/admin/dead_letters')).body.data.length, 0)
-})
+    await anotherWorker(t, bundle, { kinds: [kindOf('grown', [a, b]), kindOf('other', [b])] })
+    for (const { id } of [grown, other]) assert.equal((await ended(bundle, id)).status, 'completed')
+    assert.equal((await bundle.call('GET', '/api/v1/admin/dead_letters')).body.data.length, 0)
+  },
+)
 
-test('a run with a step that nobody has known for a day is failed, and says which', async t => {
-  const journal: Journal = []
-  const kinds = [kindOf('old', [step('a', journal), step('b', journal)])]
-  const bundle = await setup(t, { sagaKinds: () => kinds })
-  const { db } = bundle.ctx
-  const { id } = await start(bundle, 'old')
-  await db
-    .updateTable('saga_runs')
-    .set({ step_modules: ['a', 'removed_since'] })
-    .execute()
-  await anotherWorker(t, bundle)
-  await eventually('it is left alone', async () => bundle.logged().includes('knows its steps'))
-  await sql`update saga_runs set unknown_since = unknown_since - interval '25 hours'`.execute(db)
-  const ran = await ended(bundle, id)
-  assert.equal(ran.status, 'failed')
-  assert.deepEqual(ran.error, {
-    step_idx: 1,
-    step: 'removed_since',
-    reason: 'no running version of the service has known the step removed_since of old for a day',
-  })
-  assert.deepEqual([journal, statuses(ran)], [[], ['failed']])
-})
+test(
+  'a run with a step that nobody has known for a day is failed, and says which',
+  onPostgresAlone,
+  async t => {
+    const journal: Journal = []
+    const kinds = [kindOf('old', [step('a', journal), step('b', journal)])]
+    const bundle = await setup(t, { sagaKinds: () => kinds })
+    const { db } = bundle.ctx
+    const { id } = await start(bundle, 'old')
+    await db
+      .updateTable('saga_runs')
+      .set({ step_modules: ['a', 'removed_since'] })
+      .execute()
+    await anotherWorker(t, bundle)
+    await eventually('it is left alone', async () => bundle.logged().includes('knows its steps'))
+    await sql`update saga_runs set unknown_since = unknown_since - interval '25 hours'`.execute(db)
+    const ran = await ended(bundle, id)
+    assert.equal(ran.status, 'failed')
+    assert.deepEqual(ran.error, {
+      step_idx: 1,
+      step: 'removed_since',
+      reason: 'no running version of the service has known the step removed_since of old for a day',
+    })
+    assert.deepEqual([journal, statuses(ran)], [[], ['failed']])
+  },
+)
 
 const Payload = Type.Object({ n: Type.Integer() })
 const future = (name: string, ownQueue?: boolean): JobType<typeof Payload> => ({
@@ -67,50 +77,58 @@ const future = (name: string, ownQueue?: boolean): JobType<typeof Payload> => ({
   ownQueue,
 })
 
-test('a job that this version does not know is put back as if it had not been taken, until one comes that knows it', async t => {
-  const bundle = await setup(t, { worker: true })
-  const { ctx } = bundle
-  const attempts: number[] = []
-  const type = future('made_of_tomorrow')
-  await ctx.jobs.send(ctx.db, type, { n: 1 }, { key: 'a' })
-  await eventually('it is put back', async () =>
-    bundle.logged().includes('job left to a version that knows it'),
-  )
-  assert.equal(await ctx.jobs.send(ctx.db, type, { n: 1 }, { key: 'a' }), null, 'it keeps its key')
-  assert.deepEqual(await stateOf(bundle, 'made_of_tomorrow'), ['created', 0, 'cloud_billing'])
+test(
+  'a job that this version does not know is put back as if it had not been taken, until one comes that knows it',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { worker: true })
+    const { ctx } = bundle
+    const attempts: number[] = []
+    const type = future('made_of_tomorrow')
+    await ctx.jobs.send(ctx.db, type, { n: 1 }, { key: 'a' })
+    await eventually('it is put back', async () =>
+      bundle.logged().includes('job left to a version that knows it'),
+    )
+    assert.equal(await ctx.jobs.send(ctx.db, type, { n: 1 }, { key: 'a' }), null, 'it keeps its key')
+    assert.deepEqual(await stateOf(bundle, 'made_of_tomorrow'), ['created', 0, 'cloud_billing'])
 
-  const tomorrow = await anotherWorker(t, bundle)
-  await tomorrow.jobs.work([handle(type, async (_payload, run) => void attempts.push(run.attempt))])
-  await eventually('it has run', async () => {
-    await sql`update pgboss.job set start_after = now() where state < 'active'`.execute(ctx.db)
-    return attempts.length > 0
-  })
-  assert.deepEqual(attempts, [1])
-  assert.deepEqual((await bundle.call('GET', '/api/v1/admin/dead_letters')).body.data, [])
-})
+    const tomorrow = await anotherWorker(t, bundle)
+    await tomorrow.jobs.work([handle(type, async (_payload, run) => void attempts.push(run.attempt))])
+    await eventually('it has run', async () => {
+      await sql`update pgboss.job set start_after = now() where state < 'active'`.execute(ctx.db)
+      return attempts.length > 0
+    })
+    assert.deepEqual(attempts, [1])
+    assert.deepEqual((await bundle.call('GET', '/api/v1/admin/dead_letters')).body.data, [])
+  },
+)
 
-test('a job that nobody has known for a day is told as a dead letter, and can be retried when somebody does', async t => {
-  const bundle = await setup(t, { worker: true })
-  const { ctx } = bundle
-  await ctx.jobs.send(ctx.db, future('made_of_yesterday'), { n: 1 }, { key: 'a' })
-  await eventually('it is put back', async () =>
-    bundle.logged().includes('job left to a version that knows it'),
-  )
-  const aged = JSON.stringify({ unknown_since: '2026-01-01T00:00:00Z' })
-  await sql`update pgboss.job set output = ${aged}::jsonb, start_after = now() where data->>'job' = 'made_of_yesterday'`.execute(
-    ctx.db,
-  )
-  const [letter] = await eventually('it is told', async () => {
-    const { body } = await bundle.call('GET', '/api/v1/admin/dead_letters')
-    return body.data.length > 0 && body.data
-  })
-  assert.equal(letter.queue, 'cloud_billing')
-  assert.equal(
-    letter.error,
-    'no running version of the service has known a job named made_of_yesterday for a day',
-  )
-  assert.equal((await bundle.call('POST', `/api/v1/admin/dead_letters/${letter.id}/retry`)).status, 204)
-})
+test(
+  'a job that nobody has known for a day is told as a dead letter, and can be retried when somebody does',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { worker: true })
+    const { ctx } = bundle
+    await ctx.jobs.send(ctx.db, future('made_of_yesterday'), { n: 1 }, { key: 'a' })
+    await eventually('it is put back', async () =>
+      bundle.logged().includes('job left to a version that knows it'),
+    )
+    const aged = JSON.stringify({ unknown_since: '2026-01-01T00:00:00Z' })
+    await sql`update pgboss.job set output = ${aged}::jsonb, start_after = now() where data->>'job' = 'made_of_yesterday'`.execute(
+      ctx.db,
+    )
+    const [letter] = await eventually('it is told', async () => {
+      const { body } = await bundle.call('GET', '/api/v1/admin/dead_letters')
+      return body.data.length > 0 && body.data
+    })
+    assert.equal(letter.queue, 'cloud_billing')
+    assert.equal(
+      letter.error,
+      'no running version of the service has known a job named made_of_yesterday for a day',
+    )
+    assert.equal((await bundle.call('POST', `/api/v1/admin/dead_letters/${letter.id}/retry`)).status, 204)
+  },
+)
 
 test('a type with a queue of its own is run from there, listed under its queue when it fails, and never seen by who does not know it', async t => {
   const bundle = await setup(t, { worker: true })
