@@ -17,6 +17,8 @@ const program = join(import.meta.dirname, '../support/saga-worker.ts')
 
 async function worker(t: TestContext, env: Record<string, string>) {
   const child = fork(program, [], {
+    // Not the test runner's own: its reporters would write over each other.
+    execArgv: [],
     env: { PATH: process.env.PATH, NODE_ENV: 'test', LOG_LEVEL: 'warn', ...secrets, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
