@@ -243,7 +243,7 @@ export function auditedTable<T extends Table>(
     const names = Object.keys(row)
     const after = `to_jsonb(m) - $2::text[] || e.after`
     const statement = {
-      name: `insert_${table}_${names.length}`,
+      name: `insert_${table}`,
       text: `with m as (
           insert into ${table} (${names.join(', ')}) values (${names.map((_, i) => `$${i + 3}`).join(', ')}) returning *
         ), logged as (${insertingEntries('$1', after, ', m')})

@@ -38,6 +38,18 @@ test('a deployment starts in active with the contract’s defaults, and creating
   assert.deepEqual(shown.body.data.allowed_transitions, ['paused', 'cancelled'])
 })
 
+test('whichever of its optional fields are given, in whatever order, a deployment is created', async t => {
+  const { call } = await setup(t)
+  const optional = { display_name: 'Shop', region: 'ams3', template_code: 'web', template_version: '2' }
+  const fields = Object.entries(optional)
+  for (const [nth, [name, value]] of [...fields, ...fields.toReversed()].entries()) {
+    const body = { slug: `shop-${nth}`, tenant_id: 'acme', [name]: value }
+    const { status, body: made, text } = await call('POST', '/api/v1/deployments', { body })
+    assert.equal(status, 201, text)
+    assert.equal(made.data[name], value)
+  }
+})
+
 test('a deployment is created with every field that is given', async t => {
   const { call } = await setup(t)
   const given = {

@@ -3,7 +3,7 @@ import { CompiledQuery } from 'kysely'
 import type { Executor } from './tables.ts'
 
 export interface Statement {
-  /** Empty for one that is better planned each time. */
+  /** What it is called in the database's views; empty for one that is better planned each time. */
   name: string
   text: string
 }
@@ -16,7 +16,8 @@ export async function runStatement<Row>(
   { name, text }: Statement,
   values: unknown[],
 ): Promise<Row[]> {
-  if (name !== '' && !names.has(text)) names.set(text, name)
+  // Two texts must not share a name, and the database cuts names at 63 bytes: so each is numbered.
+  if (name !== '' && !names.has(text)) names.set(text, `${name.slice(0, 50)}_${names.size}`)
   return (await executor.executeQuery<Row>(CompiledQuery.raw(text, values))).rows
 }
 
