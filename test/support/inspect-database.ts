@@ -41,8 +41,13 @@ export function aroundStatements(
   const own = db as { executeQuery: (query: CompiledQuery) => Promise<QueryResult<unknown>> }
   const send = own.executeQuery.bind(db)
   own.executeQuery = query =>
-    around({ name: preparedName(query.sql, query.parameters) ?? '', values: query.parameters }, () =>
-      send(query),
+    // Without the number that tells texts of one name apart.
+    around(
+      {
+        name: preparedName(query.sql, query.parameters)?.replace(/_\d+$/, '') ?? '',
+        values: query.parameters,
+      },
+      () => send(query),
     )
   const mend = () => {
     own.executeQuery = send
