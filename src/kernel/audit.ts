@@ -145,15 +145,13 @@ const COLUMNS = {
   after: 'jsonb',
 } satisfies Record<keyof Entry, string>
 
-/** SQL: inserts the entries that a parameter holds as JSON; `after` may say otherwise what there is now. */
-const insertingEntries = (parameter: string, after = 'e.after', made = ''): string => `
-  insert into audit_log (${Object.keys(COLUMNS).join(', ')})
-  select ${Object.keys(COLUMNS)
-    .map(column => (column === 'after' ? after : `e.${column}`))
-    .join(', ')}
-  from jsonb_to_recordset(${parameter}::jsonb) as e (${Object.entries(COLUMNS).map(([column, type]) => `${column} ${type}`)})${made}`
+const NAMES = Object.keys(COLUMNS) as (keyof Entry)[]
 
-const INSERT_ENTRIES = { name: 'audit_entries', text: insertingEntries('$1') }
+const INSERT_ENTRIES = {
+  name: 'audit_entries',
+  text: `insert into audit_log (${NAMES.join(', ')}) select ${NAMES.map(name => `e.${name}`).join(', ')}
+    from jsonb_to_recordset($1::jsonb) as e (${NAMES.map(name => `${name} ${COLUMNS[name]}`).join(', ')})`,
+}
 
 const insertEntries = (tx: Executor, entries: Entry[]) =>
   runStatement(tx, INSERT_ENTRIES, [JSON.stringify(entries)])
@@ -241,22 +239,30 @@ export function auditedTable<T extends Table>(
   /** What the database adds to a row (defaults) is in its entry too; what the code gave stands as it was given. */
   function insertAlone(db: Executor, row: Values): Promise<Row<T>[]> {
     const names = Object.keys(row)
-    const after = `to_jsonb(m) - $2::text[] || e.after`
+    // The entry's values come first, then the columns that it does not show, then the row's values.
+    const shownAt = NAMES.length + 1
+    const value = (nth: number) => `$${nth}::${COLUMNS[NAMES[nth - 1]!]}`
+    const entry = NAMES.map((name, i) =>
+      name === 'after' ? `to_jsonb(m) - $${shownAt}::text[] || ${value(i + 1)}` : value(i + 1),
+    )
     const statement = {
       name: `insert_${table}`,
       text: `with m as (
-          insert into ${table} (${names.join(', ')}) values (${names.map((_, i) => `$${i + 3}`).join(', ')}) returning *
-        ), logged as (${insertingEntries('$1', after, ', m')})
+          insert into ${table} (${names.join(', ')})
+          values (${names.map((_, i) => `$${shownAt + 1 + i}`).join(', ')}) returning *
+        ), logged as (
+          insert into audit_log (${NAMES.join(', ')}) select ${entry.join(', ')} from m
+          where ${value(NAMES.indexOf('actor') + 1)} is not null
+        )
         select ${columns!.map(column => `m.${column}`).join(', ')} from m`,
     }
     const actor = currentActor()
     const tenant = (row.tenant_id as string | null | undefined) ?? null
-    const entries = actor ? [entryOf(actor, table, nameOf(row), tenant, 'created', null, shown(row))] : []
-    return runStatement(db, statement, [
-      JSON.stringify(entries),
-      [...silent, ...secret],
-      ...Object.values(row),
-    ])
+    const made = actor && entryOf(actor, table, nameOf(row), tenant, 'created', null, shown(row))
+    const values = NAMES.map(name =>
+      name === 'after' && made ? JSON.stringify(made.after) : (made?.[name] ?? null),
+    )
+    return runStatement(db, statement, [...values, [...silent, ...secret], ...Object.values(row)])
   }
 
   const audited: AuditedTable<T> = {

@@ -60,11 +60,20 @@ const FILTERS = {
 const params = Type.Object({ id: Id })
 const base = '/api/v1/deployments'
 
-/** State → where this mover may go from there, as JSON. */
+/** State → where a mover may go from there, as JSON. */
 const movesOf = (mover: Mover, suspended: boolean): string =>
   JSON.stringify(
     Object.fromEntries(STATES.map(state => [state, allowedTransitions(state, mover, suspended)])),
   )
+const allMovesOf = (mover: Mover) => ({
+  allowed: movesOf(mover, false),
+  allowedIfSuspended: movesOf(mover, true),
+})
+const MOVES: Record<Mover, ReturnType<typeof allMovesOf>> = {
+  operator: allMovesOf('operator'),
+  tenant: allMovesOf('tenant'),
+  nobody: allMovesOf('nobody'),
+}
 
 export const deploymentRoutes = (deps: Deps) =>
   routes(deps, { tag: 'Deployments', guard: 'caller' }, route => {
@@ -113,9 +122,7 @@ export const deploymentRoutes = (deps: Deps) =>
         data: DeploymentDetail,
       },
       async ({ caller, scope, params }) => {
-        const mover = moverOf(caller)
-        const moves = { allowed: movesOf(mover, false), allowedIfSuspended: movesOf(mover, true) }
-        const json = await showDeployment(deps.db, scope, params.id, moves)
+        const json = await showDeployment(deps.db, scope, params.id, MOVES[moverOf(caller)])
         if (json === undefined) throw notFound()
         return new JsonText(json)
       },
