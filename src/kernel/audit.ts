@@ -4,7 +4,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isDeepStrictEqual } from 'node:util'
 import type { Insertable, Selectable, UpdateObject, WhereInterface } from 'kysely'
-import { runStatement } from './db/statement.ts'
+import { runStatement, type Statement } from './db/statement.ts'
 import type { Executor, Tables } from './db/tables.ts'
 import { beforeCommit, transaction } from './db/transaction.ts'
 import { newId } from './ids.ts'
@@ -236,9 +236,12 @@ export function auditedTable<T extends Table>(
     )
   }
 
-  /** What the database adds to a row (defaults) is in its entry too; what the code gave stands as it was given. */
-  function insertAlone(db: Executor, row: Values): Promise<Row<T>[]> {
-    const names = Object.keys(row)
+  /** Row and entry in one statement, by the names of the columns that are given. */
+  const insertsAlone = new Map<string, Statement>()
+
+  function insertAloneOf(names: string[]): Statement {
+    const known = insertsAlone.get(names.join())
+    if (known) return known
     // The entry's values come first, then the columns that it does not show, then the row's values.
     const shownAt = NAMES.length + 1
     const value = (nth: number) => `$${nth}::${COLUMNS[NAMES[nth - 1]!]}`
@@ -256,12 +259,19 @@ export function auditedTable<T extends Table>(
         )
         select ${columns!.map(column => `m.${column}`).join(', ')} from m`,
     }
+    insertsAlone.set(names.join(), statement)
+    return statement
+  }
+
+  /** What the database adds to a row (defaults) is in its entry too; what the code gave stands as it was given. */
+  function insertAlone(db: Executor, row: Values): Promise<Row<T>[]> {
     const actor = currentActor()
     const tenant = (row.tenant_id as string | null | undefined) ?? null
     const made = actor && entryOf(actor, table, nameOf(row), tenant, 'created', null, shown(row))
     const values = NAMES.map(name =>
       name === 'after' && made ? JSON.stringify(made.after) : (made?.[name] ?? null),
     )
+    const statement = insertAloneOf(Object.keys(row))
     return runStatement(db, statement, [...values, [...silent, ...secret], ...Object.values(row)])
   }
 
