@@ -20,7 +20,7 @@ import { setup } from '../support/setup.ts'
 const root = join(import.meta.dirname, '../..')
 
 /** To be moved on with each release. */
-const PREVIOUS_RELEASE = '019d8118c9b1786f1d5e1bd697a0955e21c56178'
+const PREVIOUS_RELEASE = '16597339f718acb0495d4175b48a4708a183118e'
 
 /** Why it cannot be had here; undefined when it can. */
 function previousReleaseMissing(): string | undefined {
