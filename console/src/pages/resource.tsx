@@ -1,6 +1,6 @@
 // One resource: what it is now, what it should be, what happened to it, whose it was, and what it cost.
 import { api, ok, type Schemas } from '../api.ts'
-import { useList, useQuery } from '../query.ts'
+import { type List, useList, useQuery } from '../query.ts'
 import { Link, to } from '../router.tsx'
 import type { PageProps } from '../routes.ts'
 import { may, seesAllTenants } from '../session.tsx'
@@ -10,6 +10,8 @@ import {
   Empty,
   Facts,
   Json,
+  Loading,
+  Missing,
   Money,
   Page,
   ProblemBanner,
@@ -20,6 +22,7 @@ import {
   Timeline,
   type TimelineItem,
 } from '../ui/index.ts'
+import { ownersOf } from './owners.ts'
 
 type Resource = Schemas['ResourceDetail']
 type Drift = Schemas['Drift']
@@ -27,6 +30,12 @@ type Drift = Schemas['Drift']
 export default function ResourcePage({ params: { id = '' } }: PageProps) {
   const resource = useQuery(
     signal => ok(api.GET('/api/v1/inventory/{id}', { params: { path: { id } }, signal })),
+    [id],
+    { every: 15_000 },
+  )
+  const events = useList(
+    (cursor, signal) =>
+      ok(api.GET('/api/v1/inventory/{id}/events', { params: { path: { id }, query: { cursor } }, signal })),
     [id],
     { every: 15_000 },
   )
@@ -38,7 +47,7 @@ export default function ResourcePage({ params: { id = '' } }: PageProps) {
           <>
             <Fields resource={data} />
             <div class="columns">
-              <History id={id} />
+              <History events={events} />
               <div>
                 <DriftAndDesired resource={data} />
                 <Section title="What the provider says">
@@ -46,6 +55,7 @@ export default function ResourcePage({ params: { id = '' } }: PageProps) {
                 </Section>
               </div>
             </div>
+            <Owners resource={data} events={events} />
             <Costs id={id} />
           </>
         )}
@@ -66,7 +76,7 @@ function Fields({ resource }: { resource: Resource }) {
         ['Tenant', tenant_id],
         [
           'Deployment',
-          deployment_id && <Link href={to`/deployments/${deployment_id}`}>{deployment_id}</Link>,
+          deployment_id && <Link href={to`/inventory?deployment_id=${deployment_id}`}>{deployment_id}</Link>,
         ],
         ['Project', project_id && <Link href={`/inventory?project_id=${project_id}`}>{project_id}</Link>],
         ['Tags', tags.join(', ')],
@@ -112,35 +122,51 @@ const TONES: Partial<Record<Schemas['ResourceEvent']['kind'], TimelineItem['tone
   drift_detected: 'busy',
 }
 
-function History({ id }: { id: string }) {
-  const events = useList(
-    (cursor, signal) =>
-      ok(api.GET('/api/v1/inventory/{id}/events', { params: { path: { id }, query: { cursor } }, signal })),
-    [id],
-    { every: 15_000 },
-  )
+type Events = List<Schemas['ResourceEvent']>
+
+const History = ({ events }: { events: Events }) => (
+  <Section title="History">
+    {events.problem && <ProblemBanner problem={events.problem} retry={events.reload} />}
+    {events.loading && <Loading />}
+    <Timeline
+      label="Events, newest first"
+      items={events.rows.map(({ id: key, kind, actor, changes, created_at }) => ({
+        key,
+        at: created_at,
+        title: (
+          <>
+            {kind.replaceAll('_', ' ')} <span class="quiet">by {actor}</span>
+          </>
+        ),
+        ...(TONES[kind] && { tone: TONES[kind] }),
+        body: changes && <Diff changes={changes} />,
+      }))}
+    />
+    {events.more && (
+      <button type="button" disabled={events.loadingMore} onClick={events.more}>
+        Earlier
+      </button>
+    )}
+  </Section>
+)
+
+function Owners({ resource, events }: { resource: Resource; events: Events }) {
+  const owners = ownersOf(resource, events.rows, !events.more)
   return (
-    <Section title="History">
-      {events.problem && <ProblemBanner problem={events.problem} retry={events.reload} />}
-      <Timeline
-        label="Events, newest first"
-        items={events.rows.map(({ id: key, kind, actor, changes, created_at }) => ({
-          key,
-          at: created_at,
-          title: (
-            <>
-              {kind.replaceAll('_', ' ')} <span class="quiet">by {actor}</span>
-            </>
-          ),
-          ...(TONES[kind] && { tone: TONES[kind] }),
-          body: changes && <Diff changes={changes} />,
-        }))}
+    <Section title="Owners">
+      <Table
+        label="Owners, newest first"
+        list={{ rows: owners, loading: events.loading }}
+        id={({ from }) => from ?? 'before'}
+        empty="Nobody had it."
+        columns={[
+          { name: 'From', cell: ({ from }) => (from ? <Time at={from} /> : 'earlier') },
+          { name: 'To', cell: ({ to }) => (to ? <Time at={to} /> : 'now') },
+          { name: 'Tenant', cell: ({ tenant_id }) => tenant_id ?? <Missing /> },
+          { name: 'Deployment', cell: ({ deployment_id }) => deployment_id ?? <Missing /> },
+          { name: 'Project', cell: ({ project_id }) => project_id ?? <Missing /> },
+        ]}
       />
-      {events.more && (
-        <button type="button" disabled={events.loadingMore} onClick={events.more}>
-          Earlier
-        </button>
-      )}
     </Section>
   )
 }
