@@ -11,6 +11,7 @@ const OPEN = `
   POST /api/v1/session
   DELETE /api/v1/session
   GET /api/v1/openapi.json
+  GET /api/v1/overview
   GET /api/v1/catalog/plans
   GET /api/v1/catalog/plans/:code
   GET /api/v1/catalog/addons
