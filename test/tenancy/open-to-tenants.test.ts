@@ -23,6 +23,7 @@ const OPEN = `
   GET /api/v1/deployments
   POST /api/v1/deployments
   GET /api/v1/deployments/:id
+  GET /api/v1/deployments/lifecycle
   PATCH /api/v1/deployments/:id
   GET /api/v1/deployments/:id/events
   GET /api/v1/deployments/:id/usage
