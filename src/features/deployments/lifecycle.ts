@@ -58,6 +58,20 @@ export const movableFrom = (to: DeploymentState, mover: Mover): DeploymentState[
 /** Where a new deployment starts. No flow enters `trial`. */
 export const FIRST_STATE: DeploymentState = 'active'
 
+/** The map in words that a client can draw. */
+export const describedLifecycle = () => ({
+  first_state: FIRST_STATE,
+  states: STATES.map(state => ({
+    state,
+    subscription_status: subscriptionAfter(state),
+    transitions: LIFECYCLE[state].map(to => ({
+      to,
+      operator_only: !mayMove(state, to, 'tenant'),
+      billing_action: isBillingAction(to),
+    })),
+  })),
+})
+
 /** A deployment in these states takes no new subscription. */
 export const isOver = (state: DeploymentState): boolean => state === 'cancelled' || state === 'archived'
 
