@@ -1,10 +1,11 @@
-// Made from docs/openapi.json by `npm run console:types`: 741ff0a341ac64f367a64fee53d63ef5bf7e1cf5bdaf225658165f6f2ee7d538
+// Made from docs/openapi.json by `npm run console:types`: fb87950d86c399c23083a832d8c5a12a44f783924b5ef2a415826cf65d8ebcc4
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
   startSession: ["POST","/api/v1/session","Service","tenants",null],
   getSession: ["GET","/api/v1/session","Service","tenants",null],
   endSession: ["DELETE","/api/v1/session","Service","tenants",null],
+  getOverview: ["GET","/api/v1/overview","Service","tenants",null],
   listResources: ["GET","/api/v1/inventory","Inventory","tenants","inventory:read"],
   getResource: ["GET","/api/v1/inventory/{id}","Inventory","tenants","inventory:read"],
   listResourceEvents: ["GET","/api/v1/inventory/{id}/events","Inventory","tenants","inventory:read"],
@@ -43,6 +44,7 @@ export const operations = {
   endResourcePrice: ["PATCH","/api/v1/catalog/resource-prices/{id}","Catalog","operators","catalog:write"],
   listDeployments: ["GET","/api/v1/deployments","Deployments","tenants","deployments:read"],
   createDeployment: ["POST","/api/v1/deployments","Deployments","tenants","deployments:write"],
+  getDeploymentLifecycle: ["GET","/api/v1/deployments/lifecycle","Deployments","tenants","deployments:read"],
   getDeployment: ["GET","/api/v1/deployments/{id}","Deployments","tenants","deployments:read"],
   changeDeployment: ["PATCH","/api/v1/deployments/{id}","Deployments","tenants","deployments:write"],
   listDeploymentEvents: ["GET","/api/v1/deployments/{id}/events","Deployments","tenants","deployments:read"],
@@ -64,9 +66,11 @@ export const operations = {
   getInvoiceFile: ["GET","/api/v1/billing/invoices/{id}/file","Billing","operators","billing:read"],
   listInvoiceFiles: ["GET","/api/v1/billing/invoices/{id}/files","Billing","operators","billing:read"],
   listCostLines: ["GET","/api/v1/billing/cost-lines","Billing","operators","billing:read"],
+  listCosts: ["GET","/api/v1/billing/costs","Billing","operators","billing:read"],
   getBillingSummary: ["GET","/api/v1/billing/summary","Billing","operators","billing:read"],
   exportFocus: ["GET","/api/v1/billing/focus","Billing","operators","billing:read"],
   listOwnCostLines: ["GET","/api/v1/costs/lines","Costs","tenants","costs:read"],
+  listOwnCosts: ["GET","/api/v1/costs","Costs","tenants","costs:read"],
   getOwnCostSummary: ["GET","/api/v1/costs/summary","Costs","tenants","costs:read"],
   exportOwnFocus: ["GET","/api/v1/costs/focus","Costs","tenants","costs:read"],
   assignCostLine: ["POST","/api/v1/billing/cost-lines/{id}/assign","Billing","operators","billing:write"],
