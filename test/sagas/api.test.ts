@@ -5,7 +5,7 @@ import type { SagaKind } from '../../src/features/sagas/index.ts'
 import { conflict } from '../../src/kernel/errors.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { deployment } from '../support/factories.ts'
-import { base, kindOf, type ShownRun, start, step } from '../support/sagas.ts'
+import { base, kindOf, run, type ShownRun, start, step } from '../support/sagas.ts'
 import { setup } from '../support/setup.ts'
 
 /** A workflow about a deployment, as the real ones are. */
@@ -38,7 +38,7 @@ const about: SagaKind = {
 const plain = kindOf('plain', [step('a', [])])
 const kinds = () => [about, plain]
 
-test('starting a workflow answers 202 with the run, where to find it, and the contract’s fields and no other', async t => {
+test('starting a workflow answers 202 with the run, where to find it, the contract’s fields, and who asked for it', async t => {
   const bundle = await setup(t, { sagaKinds: kinds })
   const { id: deployment_id } = await deployment(bundle)
   const { status, headers, body } = await bundle.call('POST', base, {
@@ -60,8 +60,11 @@ test('starting a workflow answers 202 with the run, where to find it, and the co
     'created_at',
     'started_at',
     'finished_at',
+    'actor',
+    'cancel_requested_by',
     'steps',
   ])
+  assert.equal(run.actor, 'ada')
   assert.match(run.created_at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
   // Defaults of the schema, and what the workflow worked out.
   assert.deepEqual(run.inputs, { deployment_id, size: 'small', region: 'nyc3' })
@@ -200,6 +203,7 @@ test('a tenant reads the runs of its own deployments, without what is the operat
     ...full,
     context: {},
     error: { step_idx: 1, step: 'b', reason },
+    actor: null,
     steps: [
       { ...full.steps[0], output: null },
       { ...full.steps[1], output: null, error: reason },
@@ -207,7 +211,7 @@ test('a tenant reads the runs of its own deployments, without what is the operat
   })
   assert.ok(full.inputs.deployment_id === own.deployment_id && JSON.stringify(full).includes('4711'))
   assert.ok(!(shown.text + page.text + rest.text).includes('4711'))
-  const { steps, ...listed } = shown.body.data
+  const { steps, actor, cancel_requested_by, ...listed } = shown.body.data
   assert.deepEqual(rest.body.data, [listed])
 
   for (const id of [foreign.id, nobodys, newId()])
@@ -221,6 +225,27 @@ test('a tenant reads the runs of its own deployments, without what is the operat
   ] as const)
     assert.equal((await call('POST', path, { token: acme, body })).status, 403, path)
   assert.equal((await call('GET', `${base}/leaks`, { token: acme })).status, 403)
+})
+
+test('of a long run, a part of the steps can be asked for', async t => {
+  const names = Array.from({ length: 7 }, (_, i) => `s${i}`)
+  const long = kindOf(
+    'long',
+    names.map(name => step(name, [])),
+  )
+  const bundle = await setup(t, { worker: true, sagaKinds: () => [long] })
+  const { id } = await run(bundle, 'long')
+  const part = async (query: string) => {
+    const { status, body, text } = await bundle.call('GET', `${base}/${id}${query}`)
+    assert.equal(status, 200, text)
+    assert.equal(body.data.step_modules.length, 7)
+    return body.data.steps.map((one: { name: string }) => one.name)
+  }
+  assert.deepEqual(await part(''), names)
+  assert.deepEqual(await part('?steps_from=2&steps_limit=3'), ['s2', 's3', 's4'])
+  assert.deepEqual(await part('?steps_from=5'), ['s5', 's6'])
+  assert.deepEqual(await part('?steps_limit=0'), [])
+  assert.equal((await bundle.call('GET', `${base}/${id}?steps_from=-1`)).status, 422)
 })
 
 test('a run that is not there is 404', async t => {

@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: fb87950d86c399c23083a832d8c5a12a44f783924b5ef2a415826cf65d8ebcc4
+// Made from docs/openapi.json by `npm run console:types`: 1b5c4260ff91f59600c19f4e3e7734cb9dd54d231bc31955adf30e2d3d66c2b7
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],

@@ -6,11 +6,11 @@ import { refuseForeignTenant } from '../../kernel/http/caller.ts'
 import { cursorOf } from '../../kernel/http/pages.ts'
 import type { DeclaredProblems } from '../../kernel/http/problems.ts'
 import { JsonText, routes } from '../../kernel/http/route.ts'
-import { Body, ExternalId, Id, NoBody } from '../../kernel/http/schemas.ts'
+import { Body, ExternalId, Id, NoBody, Query } from '../../kernel/http/schemas.ts'
 import { cancelSaga, requestSaga } from './actions.ts'
 import { SagaRun, SagaRunWithSteps, Status } from './saga.ts'
 import { type Json, registryOf, type SagaKind } from './step.ts'
-import { listRuns, showRun } from './store.ts'
+import { listRuns, MOST_STEPS, showRun } from './store.ts'
 
 const StartSaga = Body(
   {
@@ -30,6 +30,22 @@ const FILTERS = {
   deployment_id: Type.Optional(Id),
   tenant_id: Type.Optional(ExternalId),
 }
+
+/** A run of thousands of steps is megabytes: whoever watches one asks for the part in sight. */
+const StepsQuery = Query({
+  steps_from: Type.Integer({
+    minimum: 0,
+    maximum: MOST_STEPS,
+    default: 0,
+    description: 'The `step_idx` of the first step in the answer.',
+  }),
+  steps_limit: Type.Integer({
+    minimum: 0,
+    maximum: MOST_STEPS,
+    default: MOST_STEPS,
+    description: 'How many steps from there; by default all.',
+  }),
+})
 
 const params = Type.Object({ id: Id })
 const base = '/api/v1/sagas'
@@ -92,12 +108,13 @@ export function sagaRoutes(deps: Deps, kinds: readonly SagaKind[], startProblems
         id: 'getSaga',
         summary: 'Get a saga run with its steps',
         description:
-          'A tenant is shown the runs that were started for its deployments: what was ordered and how each step went. `context`, `output` and the words of `reason` and `error` are the operator’s.',
+          'A tenant is shown the runs that were started for its deployments: what was ordered and how each step went. `context`, `output`, `actor` and the words of `reason` and `error` are the operator’s. The steps of a long run can be had in parts.',
         params,
+        query: StepsQuery,
         data: SagaRunWithSteps,
       },
-      async ({ scope, params }) => {
-        const json = await showRun(deps.db, scope, params.id)
+      async ({ scope, params, query: { steps_from: from, steps_limit: limit } }) => {
+        const json = await showRun(deps.db, scope, params.id, { from, limit })
         if (!json) throw notFound()
         return new JsonText(json)
       },

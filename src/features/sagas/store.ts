@@ -29,12 +29,23 @@ const stepJson = ({ allTenants }: Scope) =>
       : { output: 'null', error: `case when s.error is not null then '${REASON_FOR_TENANTS}' end` },
   )
 
+/** Of a row `r`, with those of its steps that a row `part` names. */
 const withSteps = (scope: Scope) =>
   `${jsonOf(SagaRunWithSteps, 'r', {
     ...runFields(scope),
+    actor: scope.allTenants ? 'r.actor' : 'null',
+    cancel_requested_by: scope.allTenants ? 'r.cancel_requested_by' : 'null',
     steps: `(select coalesce(json_agg(${stepJson(scope)} order by s.step_idx), '[]')
-      from saga_step_results s where s.saga_id = r.id)`,
+      from saga_step_results s where s.saga_id = r.id and s.step_idx >= part.first and s.step_idx < part.past)`,
   })}::text`
+
+/** Steps have consecutive indexes, so a part is a range of them. */
+export interface PartOfSteps {
+  from: number
+  limit: number
+}
+
+export const MOST_STEPS = 1_000_000
 
 export interface NewRun {
   id: string
@@ -82,10 +93,16 @@ export async function findUnderWay(
   return row?.id
 }
 
-/** The run with its steps, as JSON text. */
-export async function showRun(executor: Executor, scope: Scope, id: string): Promise<string | undefined> {
+/** The run with its steps, or a part of them, as JSON text. */
+export async function showRun(
+  executor: Executor,
+  scope: Scope,
+  id: string,
+  { from, limit }: PartOfSteps = { from: 0, limit: MOST_STEPS },
+): Promise<string | undefined> {
   const { rows } = await sql<{ json: string }>`
-    select ${sql.raw(withSteps(scope))} as json from saga_runs r
+    select ${sql.raw(withSteps(scope))} as json
+    from saga_runs r, (select ${from}::int as first, ${from + limit}::int as past) as part
     where r.id = ${id} ${scope.allTenants ? sql`` : sql`and r.tenant_id = ${scope.tenantId}`}`.execute(
     executor,
   )
