@@ -22,6 +22,7 @@ import {
   Timeline,
   type TimelineItem,
 } from '../ui/index.ts'
+import { DesiredState } from './desired-state.tsx'
 import { ownersOf } from './owners.ts'
 
 type Resource = Schemas['ResourceDetail']
@@ -49,7 +50,8 @@ export default function ResourcePage({ params: { id = '' } }: PageProps) {
             <div class="columns">
               <History events={events} />
               <div>
-                <DriftAndDesired resource={data} />
+                <DriftOf resource={data} />
+                <DesiredState resource={data} reload={resource.reload} />
                 <Section title="What the provider says">
                   <Json label="Attributes" value={data.attrs} />
                 </Section>
@@ -92,26 +94,25 @@ function Fields({ resource }: { resource: Resource }) {
   )
 }
 
-function DriftAndDesired({ resource }: { resource: Resource }) {
+function DriftOf({ resource }: { resource: Resource }) {
   const drift = resource.drift as Drift[]
   const changes = Object.fromEntries(
     drift.map(({ field, desired, actual }) => [field, { before: desired, after: actual }]),
   )
   return (
-    <>
-      <Section title="Drift">
-        {drift.length > 0 ? (
-          <Diff changes={changes} names={['Desired', 'Actual']} />
-        ) : (
-          <Empty>{resource.desired_state ? 'It is as it should be.' : 'Nobody said how it should be.'}</Empty>
-        )}
-      </Section>
-      {resource.desired_state && (
-        <Section title="Desired state">
-          <Json label="Desired state" value={resource.desired_state.spec} />
-        </Section>
+    <Section
+      title="Drift"
+      actions={
+        drift.length > 0 &&
+        may('listDrift') && <Link href={to`/drift?resource_id=${resource.id}`}>Accept or ignore</Link>
+      }
+    >
+      {drift.length > 0 ? (
+        <Diff changes={changes} names={['Desired', 'Actual']} />
+      ) : (
+        <Empty>{resource.desired_state ? 'It is as it should be.' : 'Nothing to differ from.'}</Empty>
       )}
-    </>
+    </Section>
   )
 }
 
