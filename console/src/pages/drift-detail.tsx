@@ -5,7 +5,7 @@ import { useQuery } from '../query.ts'
 import { Link, to } from '../router.tsx'
 import type { PageProps } from '../routes.ts'
 import { may } from '../session.tsx'
-import { ActButton, Badge, Facts, Json, Page, Section, Shown, Time } from '../ui/index.ts'
+import { ActButton, Badge, Facts, Page, Scroll, Section, Shown, Time } from '../ui/index.ts'
 import { acceptDrift, IgnoreDrift, nameOfDrift } from './drift-acts.tsx'
 
 export default function DriftDetail({ params: { id = '' } }: PageProps) {
@@ -64,10 +64,10 @@ export default function DriftDetail({ params: { id = '' } }: PageProps) {
             />
             <div class="columns">
               <Section title="Desired">
-                <Json label="Desired" value={data.desired} />
+                <Side label="Desired" value={data.desired} other={data.actual} tone="bad" />
               </Section>
               <Section title="Actual">
-                <Json label="Actual" value={data.actual} />
+                <Side label="Actual" value={data.actual} other={data.desired} tone="good" />
               </Section>
             </div>
             {data.resource_deleted_at && (
@@ -89,5 +89,35 @@ export default function DriftDetail({ params: { id = '' } }: PageProps) {
         )}
       </Shown>
     </Page>
+  )
+}
+
+const linesOf = (value: unknown) => JSON.stringify(value, null, 2).split('\n')
+/** The last of a list has no comma: that makes no difference. */
+const bare = (line: string) => line.replace(/,$/, '')
+
+/** A value line by line, with those that the other side does not have in a colour and a mark. */
+function Side({
+  label,
+  value,
+  other,
+  tone,
+}: {
+  label: string
+  value: unknown
+  other: unknown
+  tone: 'good' | 'bad'
+}) {
+  const known = new Set(linesOf(other).map(bare))
+  const mark = tone === 'bad' ? '−' : '+'
+  return (
+    <Scroll class="json" label={label}>
+      <pre>
+        {linesOf(value).map((line, i) => {
+          const differs = !known.has(bare(line))
+          return <span key={i} class={differs ? tone : undefined}>{`${differs ? mark : ' '} ${line}\n`}</span>
+        })}
+      </pre>
+    </Scroll>
   )
 }

@@ -41,6 +41,7 @@ export default function Inventory() {
     'deployment_id',
     'project_id',
     'include_deleted',
+    'limit',
   )
   const list = useList(
     (cursor, signal) => ok(api.GET('/api/v1/inventory', { params: { query: { ...query, cursor } }, signal })),

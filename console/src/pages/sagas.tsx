@@ -61,17 +61,17 @@ const columns: Column<Run>[] = [
   },
   { name: 'Step', cell: progress },
   {
+    name: 'Why it did not complete',
+    cell: ({ error }) => (error ? <span title={error.reason}>{error.reason}</span> : <Missing />),
+  },
+  { name: 'Ordered', cell: ({ created_at }) => <Time at={created_at} /> },
+  { name: 'Took', number: true, cell: run => lasted(run) ?? <Missing /> },
+  {
     name: 'Deployment',
     cell: run => {
       const id = deploymentOf(run)
       return id ? <Link href={to`/deployments/${id}`}>{id}</Link> : <Missing />
     },
-  },
-  { name: 'Ordered', cell: ({ created_at }) => <Time at={created_at} seconds /> },
-  { name: 'Took', number: true, cell: run => lasted(run) ?? <Missing /> },
-  {
-    name: 'Why it did not complete',
-    cell: ({ error }) => (error ? <span title={error.reason}>{error.reason}</span> : <Missing />),
   },
 ]
 

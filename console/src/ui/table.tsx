@@ -30,7 +30,7 @@ interface TableProps<Row> {
 
 const WINDOWED_FROM = 200
 const ROW_HEIGHT = 32
-const SPARE_ROWS = 20
+const SPARE_ROWS = 10
 
 export function Table<Row>({
   label,
