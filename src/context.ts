@@ -60,7 +60,7 @@ const DATABASE_TIMEOUT_MS = 30_000
 
 export async function createContext(options: ContextOptions): Promise<Context> {
   const { config, worker, log = createLog(config.LOG_LEVEL) } = options
-  const engine = options.engine ?? (await open(config, log))
+  const engine = options.engine ?? (await open(config, log, { prepared: true }))
   let stopClock = () => {}
   try {
     await waitUntilReachable(engine, log, DATABASE_TIMEOUT_MS)
