@@ -80,7 +80,7 @@ export const variables = {
   DATA_DIR: withDefault(
     './data',
     check.text,
-    'folder of the embedded database, the development secrets and local storage backends',
+    'folder of the embedded database, the sandbox, the development secrets and local storage backends',
   ),
   JWT_SECRET: {
     ...generatedSecret(
