@@ -14,6 +14,7 @@ import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
 import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
 import { meteringRoutes, refuseFinishedMonths } from './features/metering/index.ts'
+import { overviewRoutes } from './features/overview/index.ts'
 import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
 import { permissionsOf, roleRoutes } from './features/roles/index.ts'
 import { sagaRoutes } from './features/sagas/index.ts'
@@ -140,6 +141,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   const routes = [
     healthRoutes(ctx, ctx.version),
     sessionRoutes(ctx, sessions, permissionsOf, production),
+    overviewRoutes(ctx),
     inventoryRoutes(ctx, resourceMembers),
     syncRunRoutes(ctx),
     projectRoutes(ctx),

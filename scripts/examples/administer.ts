@@ -6,6 +6,7 @@ export async function administer(told: Teller): Promise<void> {
   const { tell } = told
   const tasks = '/api/v1/admin/scheduled_tasks'
   await tell(200, 'GET', '/api/v1/openapi.json')
+  await tell(200, 'GET', '/api/v1/overview')
   await tell(200, 'GET', tasks)
   await tell(200, 'POST', `${tasks}/drift_detection/pause`, { body: {} })
   await tell(200, 'POST', `${tasks}/drift_detection/resume`, { body: {} })

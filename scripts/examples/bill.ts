@@ -41,11 +41,15 @@ export async function bill(told: Teller, { deploymentId }: Shop): Promise<void> 
   await tell(200, 'POST', line, { body: { deployment_id: deploymentId } })
   await tell(200, 'GET', `${base}/summary?period=${period}`)
   await tell(200, 'GET', `${base}/focus?period=${period}`)
+  await tell(200, 'GET', `${base}/costs?to=${period}&group_by=kind`)
+  await tell(200, 'GET', `${base}/costs?to=${period}&group_by=kind`, { headers: { accept: 'text/csv' } })
   // The same, as tenants have it.
   await tell(200, 'GET', '/api/v1/costs/lines?kind=droplet&limit=2')
   await tell(200, 'GET', '/api/v1/costs/lines?kind=droplet', { headers: { accept: 'text/csv' } })
   await tell(200, 'GET', `/api/v1/costs/summary?period=${period}`)
   await tell(200, 'GET', `/api/v1/costs/focus?period=${period}`)
+  await tell(200, 'GET', `/api/v1/costs?to=${period}&group_by=tenant`)
+  await tell(200, 'GET', `/api/v1/costs?to=${period}&group_by=tenant`, { headers: { accept: 'text/csv' } })
   await tell(200, 'DELETE', line)
 }
 

@@ -31,6 +31,7 @@ export async function deploy(told: Teller): Promise<Shop> {
   for (const plan_code of ['growth', 'starter'])
     await call('POST', `${path}/change-plan-version`, { body: { plan_code } })
   await tell(200, 'GET', base)
+  await tell(200, 'GET', `${base}/lifecycle`)
 
   const { body: run } = await tell(202, 'POST', `${path}/provision`, { body: droplet })
   await ended(told, run.data)

@@ -30,6 +30,12 @@ export function newId(): string {
   return v7({ msecs: millis, seq: order, random: randomBytes() })
 }
 
+/** Sorts before every id that is made at that time or later. */
+export function firstIdAt(time: Date): string {
+  const hex = time.getTime().toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
+}
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 export const isUuid = (value: string): boolean => UUID.test(value)

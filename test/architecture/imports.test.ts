@@ -17,6 +17,7 @@ const betweenFeatures: Record<string, string[]> = {
   drift: ['inventory', 'webhooks'],
   inventory: ['webhooks'],
   sagas: ['webhooks'],
+  overview: ['billing', 'dead-letters', 'drift', 'inventory', 'sagas', 'scheduled-tasks'],
   metering: ['inventory', 'subscriptions', 'catalog', 'deployments'],
   invitations: ['roles', 'users'],
   subscriptions: ['catalog'],

@@ -99,7 +99,7 @@ test('a tenant lists the lines that were its own, by every filter and page by pa
   for (const accept of ['application/json', 'text/csv'])
     assert.equal((await get('/lines?tenant_id=globex', 'acme', { accept })).status, 403)
   const token = await tokens.tenant('acme')
-  for (const path of ['cost-lines', 'summary?period=2026-10-01', 'focus?period=2026-10-01'])
+  for (const path of ['cost-lines', 'costs', 'summary?period=2026-10-01', 'focus?period=2026-10-01'])
     assert.equal((await call('GET', `${billing}/${path}`, { token })).status, 403, path)
 })
 
@@ -168,4 +168,46 @@ test('a tenant’s month is added up from its own lines alone', async t => {
     ],
   })
   assert.deepEqual((await get('/summary?period=2026-08-01')).body.data.currencies, [])
+})
+
+test('a tenant’s costs over time are those of its own lines, and its deployments are its own', async t => {
+  const { get, shop, theirs } = await haveMonths(t)
+  const rows = async (query: string) => {
+    const answer = await get(`?from=2026-09-01&to=2026-10-01&${query}`)
+    assert.equal(answer.status, 200, answer.text)
+    assert.doesNotMatch(answer.text, FOREIGN)
+    assert.ok(!answer.text.includes(theirs.id))
+    type Row = Record<'period' | 'currency' | 'lines' | 'amount' | 'amount_minor', string>
+    return (answer.body.data as Row[]).map(({ period, currency, lines, amount, amount_minor, ...row }) => [
+      period.slice(5, 7),
+      amount,
+      row,
+    ])
+  }
+  const [net_minor, tax_minor] = [1000, 0]
+  assert.deepEqual(await rows('group_by=tenant'), [
+    ['09', '5.00', { tenant_id: 'acme', net_minor: 500, tax_minor }],
+    ['10', '10.00', { tenant_id: 'acme', net_minor, tax_minor }],
+  ])
+  assert.deepEqual(await rows('group_by=deployment'), [
+    ['09', '5.00', { deployment_id: null, net_minor: 500, tax_minor }],
+    ['10', '4.00', { deployment_id: null, net_minor: 400, tax_minor }],
+    ['10', '6.00', { deployment_id: shop.id, net_minor: 600, tax_minor }],
+  ])
+  assert.deepEqual(await rows('group_by=project'), [
+    ['09', '5.00', { project_name: null, net_minor: 500, tax_minor }],
+    ['10', '10.00', { project_name: null, net_minor, tax_minor }],
+  ])
+  assert.deepEqual(await rows(`deployment_id=${shop.id}`), [['10', '6.00', { net_minor: 600, tax_minor }]])
+  assert.deepEqual(await rows(`deployment_id=${theirs.id}`), [], 'whatever is tied to it')
+  for (const accept of ['application/json', 'text/csv'])
+    assert.equal((await get('?tenant_id=globex', 'acme', { accept })).status, 403)
+  const csv = await get('?from=2026-10-01&to=2026-10-01&group_by=kind', 'acme', { accept: 'text/csv' })
+  assert.deepEqual(
+    csvObjects(csv.text).map(row => [row.kind, row.amount]),
+    [
+      ['droplet', '9.00'],
+      ['volume', '1.00'],
+    ],
+  )
 })

@@ -502,3 +502,18 @@ function comparable({ body, headers }: Awaited<ReturnType<Bundle['call']>>) {
   const varying = new Set(['x-request-id', 'date', 'ratelimit-remaining', 'ratelimit-reset'])
   return { body: rest, headers: [...headers].filter(([name]) => !varying.has(name)) }
 }
+
+test('the map of states is there for every caller that may read deployments', async t => {
+  const { call, tokens } = await setup(t)
+  const path = '/api/v1/deployments/lifecycle'
+  const { status, body } = await call('GET', path, { token: await tokens.tenant('acme') })
+  assert.equal(status, 200)
+  assert.equal(body.data.first_state, 'active')
+  assert.deepEqual(body.data.states.at(-1), { state: 'archived', subscription_status: null, transitions: [] })
+  assert.deepEqual(body.data.states[1].transitions[1], {
+    to: 'paused',
+    operator_only: false,
+    billing_action: false,
+  })
+  assert.equal((await call('GET', path, { token: null })).status, 401)
+})

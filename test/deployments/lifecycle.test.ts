@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   allowedTransitions,
+  describedLifecycle,
   FIRST_STATE,
   isBillingAction,
   isOver,
@@ -85,4 +86,22 @@ test('a period is the calendar month in UTC, first and last day', () => {
 test('a deployment is over once it is cancelled or archived, and its subscription is what the map says', () => {
   assert.deepEqual(STATES.filter(isOver), ['cancelled', 'archived'])
   for (const state of STATES) assert.equal(subscriptionAfter(state), SUBSCRIPTION_AFTER[state], state)
+})
+
+test('the map is told with every move of the contract, whose it is and what it means', () => {
+  const { first_state, states } = describedLifecycle()
+  assert.equal(first_state, 'active')
+  assert.deepEqual(
+    Object.fromEntries(states.map(({ state, transitions }) => [state, transitions.map(({ to }) => to)])),
+    contract,
+  )
+  for (const { state, subscription_status, transitions } of states) {
+    assert.equal(subscription_status, SUBSCRIPTION_AFTER[state])
+    for (const { to, operator_only, billing_action } of transitions)
+      assert.deepEqual(
+        [operator_only, billing_action],
+        [!tenants[state]!.includes(to), to === 'past_due' || to === 'suspended'],
+        `${state} → ${to}`,
+      )
+  }
 })

@@ -11,16 +11,19 @@ const OPEN = `
   POST /api/v1/session
   DELETE /api/v1/session
   GET /api/v1/openapi.json
+  GET /api/v1/overview
   GET /api/v1/catalog/plans
   GET /api/v1/catalog/plans/:code
   GET /api/v1/catalog/addons
   GET /api/v1/catalog/addons/:code
+  GET /api/v1/costs
   GET /api/v1/costs/lines
   GET /api/v1/costs/summary
   GET /api/v1/costs/focus
   GET /api/v1/deployments
   POST /api/v1/deployments
   GET /api/v1/deployments/:id
+  GET /api/v1/deployments/lifecycle
   PATCH /api/v1/deployments/:id
   GET /api/v1/deployments/:id/events
   GET /api/v1/deployments/:id/usage

@@ -10,7 +10,9 @@ import type { Routes } from '../../kernel/http/route.ts'
 import { ExternalId, Id, Many, Query } from '../../kernel/http/schemas.ts'
 import { monthOf } from '../../kernel/time.ts'
 import { CostLine } from './cost-line.ts'
-import { sendCostLines, sendFocus } from './downloads.ts'
+import { listCosts } from './cost-store.ts'
+import { COST_FILTERS, Cost, type CostQuery, type CostQuestion, costQuestion } from './costs.ts'
+import { sendCostLines, sendCosts, sendFocus } from './downloads.ts'
 import { type LineFilter, listLines, sumLines } from './line-store.ts'
 import { CostSummary, summaryOf } from './summary.ts'
 
@@ -28,6 +30,17 @@ const CostLinesQuery = Query({
   matched: Type.Optional(Type.Boolean()),
 })
 
+const CostsQuery = Query({ ...PageQuery, ...COST_FILTERS })
+
+/** A cursor goes with the grouping alone: months and filters may be others. */
+const costCursors = ({ dimensions, top }: CostQuestion) =>
+  cursorOf(`costs ${dimensions} ${top ?? ''}`, [
+    'date',
+    'integer',
+    ...dimensions.map(() => 'text' as const),
+    'text',
+  ])
+
 const SIDES = [
   {
     guard: 'operator',
@@ -35,7 +48,13 @@ const SIDES = [
     lines: '/api/v1/billing/cost-lines',
     summary: '/api/v1/billing/summary',
     focus: '/api/v1/billing/focus',
-    ids: { lines: 'listCostLines', summary: 'getBillingSummary', focus: 'exportFocus' },
+    costs: '/api/v1/billing/costs',
+    ids: {
+      lines: 'listCostLines',
+      summary: 'getBillingSummary',
+      focus: 'exportFocus',
+      costs: 'listCosts',
+    },
     whose: 'Of all tenants; a tenant reads its own under `/costs`.',
   },
   {
@@ -44,7 +63,13 @@ const SIDES = [
     lines: '/api/v1/costs/lines',
     summary: '/api/v1/costs/summary',
     focus: '/api/v1/costs/focus',
-    ids: { lines: 'listOwnCostLines', summary: 'getOwnCostSummary', focus: 'exportOwnFocus' },
+    costs: '/api/v1/costs',
+    ids: {
+      lines: 'listOwnCostLines',
+      summary: 'getOwnCostSummary',
+      focus: 'exportOwnFocus',
+      costs: 'listOwnCosts',
+    },
     whose:
       'A tenant’s lines are those that were its own while they ran, whoever has the resource now, without `project_name` and `extra`, which are the operator’s.',
   },
@@ -55,7 +80,7 @@ export function addCostRoutes(deps: Deps, route: Routes<Deps>): void {
   const cursors = cursorOf('cost_lines', ['date', 'uuid'])
   const { app } = route
 
-  for (const { guard, tag, lines, summary, focus, ids, whose } of SIDES) {
+  for (const { guard, tag, lines, summary, focus, costs, ids, whose } of SIDES) {
     app.get<{ Querystring: LineFilter & { limit: number; cursor?: string } }>(
       lines,
       {
@@ -87,6 +112,42 @@ export function addCostRoutes(deps: Deps, route: Routes<Deps>): void {
           request,
           reply,
           cursors.page(rows, limit, row => [row.period, row.id]),
+        )
+      },
+    )
+
+    app.get<{ Querystring: CostQuery & { limit: number; cursor?: string } }>(
+      costs,
+      {
+        config: { guard },
+        schema: {
+          tags: [tag],
+          operationId: ids.costs,
+          summary: 'List costs over time',
+          description: `The invoices’ lines added up by month, and by one or several dimensions. Whatever the grouping, the rows of a month add up to its invoices: what belongs to nobody has null. With \`Accept: text/csv\`: a download of all rows, or of as many as \`limit\` says. ${whose}`,
+          querystring: CostsQuery,
+          response: {
+            200: {
+              description: 'A page of rows, or all of them as CSV.',
+              content: { 'application/json': { schema: Many(Cost) }, [CSV]: { schema: CsvBody } },
+            },
+          },
+        },
+      },
+      async (request, reply) => {
+        const { limit, cursor, ...query } = request.query
+        const caller = callerOf(request)
+        refuseForeignTenant(caller, query.tenant_id)
+        const question = costQuestion(query, deps.clock.now())
+        const scope = scopeOf(caller)
+        varyByAccept(reply)
+        if (prefersCsv(request.headers.accept)) return sendCosts(deps, scope, question, reply)
+        const cursors = costCursors(question)
+        const rows = await listCosts(db, scope, question, limit + 1, cursors.read(cursor))
+        return jsonPage(
+          request,
+          reply,
+          cursors.page(rows, limit, row => row.key),
         )
       },
     )

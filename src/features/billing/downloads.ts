@@ -9,6 +9,8 @@ import type { Scope } from '../../kernel/http/caller.ts'
 import { type Cell, CSV, sendCsv } from '../../kernel/http/csv.ts'
 import { findActive, findCopies, findFile, readFile } from '../storage-backends/index.ts'
 import { CostLine } from './cost-line.ts'
+import { listCosts } from './cost-store.ts'
+import { type Cost, type CostQuestion, costColumns, monthly } from './costs.ts'
 import { FOCUS_COLUMNS, type FocusLine, focusRow } from './focus.ts'
 import { sendIngest } from './ingest-invoice.ts'
 import type { InvoiceRow } from './invoice.ts'
@@ -57,6 +59,17 @@ async function* cellsOf<Row>(batches: AsyncIterable<Row[]>, cells: (row: Row) =>
 /** As the API names and orders them. */
 const COST_LINE_COLUMNS = Object.keys(CostLine.properties) as (keyof typeof CostLine.properties)[]
 
+/** How many rows a download is asked for. */
+function mostRows({ request }: FastifyReply): number | undefined {
+  const query = new URLSearchParams(request.url.split('?', 2)[1])
+  if (query.has('cursor')) {
+    const message = 'is for JSON: a CSV download has no pages'
+    throw invalid('The query is not acceptable.', [{ pointer: '?cursor', message }])
+  }
+  // The default is the size of a page, and this has none.
+  return query.has('limit') ? Number(query.get('limit')) : undefined
+}
+
 /** All that a filter finds. */
 export function sendCostLines(
   { db }: Pick<Deps, 'db'>,
@@ -64,13 +77,7 @@ export function sendCostLines(
   filter: LineFilter,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const query = new URLSearchParams(reply.request.url.split('?', 2)[1])
-  if (query.has('cursor')) {
-    const message = 'is for JSON: a CSV download has no pages'
-    throw invalid('The query is not acceptable.', [{ pointer: '?cursor', message }])
-  }
-  // The default is the size of a page, and this has none.
-  const most = query.has('limit') ? Number(query.get('limit')) : undefined
+  const most = mostRows(reply)
   const lines = exportLines<ListedLine>(
     {
       version: () => countLineSets(db, filter),
@@ -86,6 +93,31 @@ function costLineCells({ json }: { json: string }): Cell[] {
   const line: Static<typeof CostLine> = JSON.parse(json)
   const extra = Object.keys(line.extra).length > 0 ? JSON.stringify(line.extra) : null
   return COST_LINE_COLUMNS.map(column => (column === 'extra' ? extra : line[column]))
+}
+
+/** Costs over time. A month is read at once, so that its rows add up whatever is assigned or ingested meanwhile. */
+export function sendCosts(
+  { db }: Pick<Deps, 'db'>,
+  scope: Scope,
+  question: CostQuestion,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const columns = costColumns(question)
+  const questions = question.top === undefined ? monthly(question) : [question]
+  let left = mostRows(reply) ?? Infinity
+  async function* batches() {
+    for (const asked of questions) {
+      if (left === 0) return
+      const rows = await listCosts(db, scope, asked, left === Infinity ? null : left, null)
+      left -= rows.length
+      yield rows
+    }
+  }
+  const cells = cellsOf(batches(), ({ json }) => {
+    const row: Static<typeof Cost> = JSON.parse(json)
+    return columns.map(column => row[column] ?? null)
+  })
+  return sendCsv(reply, `costs-${question.from.slice(0, 7)}-${question.to.slice(0, 7)}.csv`, columns, cells)
 }
 
 /** All lines of a month. */

@@ -1,5 +1,5 @@
 // Billing: what other parts of the service may use.
-export { countToPush } from './invoice-store.ts'
+export { countToPush, countTroubledInvoices } from './invoice-store.ts'
 export { billingHandlers, billingHistory, financePush, recordBalance } from './jobs.ts'
 export { requestMissingPushes } from './push-invoice.ts'
 export { billingRoutes } from './routes.ts'

@@ -11,6 +11,7 @@ import { PROVIDER } from '../inventory/index.ts'
 import { type EventType, publishEvents } from '../webhooks/index.ts'
 import {
   type BalanceSnapshotRow,
+  FINANCE_STATUS,
   type IngestStatus,
   Invoice,
   type InvoiceRow,
@@ -170,6 +171,8 @@ export async function markFailed(
 
 export interface InvoiceFilter {
   ingest_status?: IngestStatus
+  finance_status?: string
+  reconciled?: boolean
   period?: string
 }
 
@@ -185,6 +188,9 @@ export const listInvoices = (
     select: `select i.period, i.id, ${jsonOf(Invoice, 'i')}::text as json from cloud_invoices i`,
     filters: {
       ingest_status: ['i.ingest_status = ?', filter.ingest_status],
+      // There is one a month: these need no index.
+      finance_status: [`${FINANCE_STATUS.replaceAll('$.', 'i.')} = ?`, filter.finance_status],
+      reconciled: ['i.reconciled = ?', filter.reconciled],
       period: ['i.period = ?::date', filter.period],
     },
     orderBy: ['i.period', 'i.id'],
@@ -237,6 +243,23 @@ export async function listToPush(executor: Executor, after: string | null, limit
     .limit(limit)
     .execute()
   return rows.map(row => row.id)
+}
+
+export interface TroubledInvoices {
+  not_ingested: number
+  ingest_failed: number
+  not_pushed: number
+  not_reconciled: number
+}
+
+export async function countTroubledInvoices(executor: Executor): Promise<TroubledInvoices> {
+  const { rows } = await sql<TroubledInvoices>`
+    select count(*) filter (where lines_hash is null)::int as not_ingested,
+      count(*) filter (where ingest_status = 'failed')::int as ingest_failed,
+      count(*) filter (where ${TO_PUSH})::int as not_pushed,
+      count(*) filter (where not reconciled)::int as not_reconciled
+    from cloud_invoices`.execute(executor)
+  return rows[0]!
 }
 
 export async function countToPush(executor: Executor): Promise<number> {

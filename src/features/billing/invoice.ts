@@ -10,7 +10,7 @@ export const INGEST_STATUSES = ['pending', 'ingested', 'failed'] as const
 export type IngestStatus = (typeof INGEST_STATUSES)[number]
 
 const FINANCE_ACTIONS = ['created', 'updated'] as const
-const FINANCE_STATUSES = ['not_ingested', 'not_pushed', 'pushed', 'outdated'] as const
+export const FINANCE_STATUSES = ['not_ingested', 'not_pushed', 'pushed', 'outdated'] as const
 
 export const Decimal = Type.String({ description: 'An exact decimal.', examples: ['12.34'] })
 export const Minor = (description?: string) => Type.Integer({ description })
@@ -26,6 +26,10 @@ export const Balance = noun('Balance', {
   generated_at: Type.String({ ...Time, description: 'When the provider worked it out.' }),
   recorded_at: Type.String({ ...Time, description: 'When the provider was asked.' }),
 })
+
+/** SQL, of a row `$` of cloud_invoices. */
+export const FINANCE_STATUS = `case when $.lines_hash is null then 'not_ingested' when $.pushed_lines_hash is null then 'not_pushed'
+  when $.pushed_lines_hash = $.lines_hash then 'pushed' else 'outdated' end`
 
 export const Invoice = noun(
   'Invoice',
@@ -64,8 +68,7 @@ export const Invoice = noun(
   {
     amount: '$.amount::text',
     lines_amount: '$.lines_amount::text',
-    finance_status: `case when $.lines_hash is null then 'not_ingested' when $.pushed_lines_hash is null then 'not_pushed'
-      when $.pushed_lines_hash = $.lines_hash then 'pushed' else 'outdated' end`,
+    finance_status: FINANCE_STATUS,
   },
 )
 

@@ -13,7 +13,7 @@ import { FOCUS_FIELDS, type FocusLine } from './focus.ts'
 import { SHOWN_GROUPS, type SummaryRow } from './summary.ts'
 
 /** A resource may still be tied to a deployment of the tenant that had it before. */
-const OWN_DEPLOYMENT = `exists (
+export const OWN_DEPLOYMENT = `exists (
   select from cloud_deployments d where d.id = l.deployment_id and d.tenant_id = l.tenant_id)`
 
 /**
@@ -31,7 +31,7 @@ const lineJson = ({ allTenants }: Scope) =>
   `${jsonOf(CostLine, 'l', allTenants ? {} : FOR_TENANTS)}::text as json`
 
 /** Columns of lines `l` as they are for the reader. */
-const lineColumns = ({ allTenants }: Scope, columns: readonly string[]): string => {
+export const lineColumns = ({ allTenants }: Scope, columns: readonly string[]): string => {
   const shown: Record<string, string> = allTenants ? {} : FOR_TENANTS
   return columns.map(column => `${shown[column] ?? `l.${column}`} as ${column}`).join(', ')
 }

@@ -13,7 +13,7 @@ import { CostLine } from './cost-line.ts'
 import { AnyDayOfPeriod, addCostRoutes } from './cost-routes.ts'
 import { sendFile } from './downloads.ts'
 import { requestIngest } from './ingest-invoice.ts'
-import { Balance, INGEST_STATUSES, Invoice, InvoiceDetail } from './invoice.ts'
+import { Balance, FINANCE_STATUSES, INGEST_STATUSES, Invoice, InvoiceDetail } from './invoice.ts'
 import { findInvoice, latestBalance, listInvoices, showInvoice } from './invoice-store.ts'
 import { assignLine, unassignLineByHand } from './match-lines.ts'
 import { requestPushNow } from './push-invoice.ts'
@@ -60,6 +60,8 @@ export const billingRoutes = (deps: Deps) =>
         description: 'Newest month first.',
         filters: {
           ingest_status: Type.Optional(Type.Enum([...INGEST_STATUSES])),
+          finance_status: Type.Optional(Type.Enum([...FINANCE_STATUSES])),
+          reconciled: Type.Optional(Type.Boolean()),
           period: Type.Optional(AnyDayOfPeriod),
         },
         items: Invoice,

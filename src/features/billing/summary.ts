@@ -7,7 +7,8 @@ import { noun } from '../../kernel/noun.ts'
 /** How many of each list are shown: the largest. What is left over is one sum. */
 export const SHOWN_GROUPS = 100
 
-const sums = {
+/** What is said of any group of lines. */
+export const sums = {
   lines: Type.Integer(),
   amount: Type.String({ description: 'The exact sum.' }),
   amount_minor: Type.Integer({ description: 'The lines’ minor units, summed; net and tax together.' }),

@@ -1,6 +1,7 @@
 // Dead letters live in the queue's own table, as jobs of the queue `dead_letters`.
 import { Type } from 'typebox'
 import { listPage } from '../../kernel/db/list.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Key } from '../../kernel/http/pages.ts'
 import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
@@ -33,6 +34,14 @@ export const DeadLetter = noun(
   },
 )
 
+const WAITING = `j.name = '${DEAD_LETTERS}' and j.state < 'active'`
+
+export async function countDeadLetters(executor: Executor): Promise<number> {
+  const text = `select count(*)::int as count from pgboss.job j where ${WAITING}`
+  const [row] = await runStatement<{ count: number }>(executor, { name: '', text }, [])
+  return row!.count
+}
+
 /** Newest first. */
 export const listDeadLetters = (
   executor: Executor,
@@ -42,7 +51,7 @@ export const listDeadLetters = (
   listPage(executor, {
     name: 'dead_letters',
     select: `select j.id, ${FAILED_AT} as failed_at, ${jsonOf(DeadLetter, 'j')}::text as json from pgboss.job j`,
-    where: `j.name = '${DEAD_LETTERS}' and j.state < 'active'`,
+    where: WAITING,
     orderBy: [FAILED_AT, 'j.id'],
     descending: true,
     after,

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import type { Row } from '../../kernel/db/tables.ts'
 import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { extended, noun } from '../../kernel/noun.ts'
-import { Subscription } from '../subscriptions/index.ts'
+import { SUBSCRIPTION_STATUSES, Subscription } from '../subscriptions/index.ts'
 import { type DeploymentState, STATES } from './lifecycle.ts'
 
 export const State = Type.Enum([...STATES])
@@ -40,6 +40,29 @@ export const DeploymentEvent = noun('DeploymentEvent', {
   actor_role: Nullable(Type.String()),
   reason: Nullable(Type.String()),
   created_at: Time,
+})
+
+export const Lifecycle = noun('DeploymentLifecycle', {
+  first_state: Type.Enum([...STATES], { description: 'Where a new deployment starts.' }),
+  states: Type.Array(
+    Type.Object({
+      state: State,
+      subscription_status: Nullable(
+        Type.Enum([...SUBSCRIPTION_STATUSES], {
+          description: 'What a move here makes of the subscription; null leaves it as it is.',
+        }),
+      ),
+      transitions: Type.Array(
+        Type.Object({
+          to: State,
+          operator_only: Type.Boolean({ description: 'Whether it takes `deployments:operate`.' }),
+          billing_action: Type.Boolean({
+            description: 'Whether it is held off while `billing_action_suspended` is set.',
+          }),
+        }),
+      ),
+    }),
+  ),
 })
 
 const AllowedTransitions = Type.Array(State, { description: 'Where you may move it from here.' })

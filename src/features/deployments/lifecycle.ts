@@ -51,8 +51,26 @@ export function mayMove(from: DeploymentState, to: DeploymentState, mover: Mover
   return (moves[from] as readonly DeploymentState[]).includes(to)
 }
 
+/** The states that may be left for another. */
+export const movableFrom = (to: DeploymentState, mover: Mover): DeploymentState[] =>
+  STATES.filter(from => mayMove(from, to, mover))
+
 /** Where a new deployment starts. No flow enters `trial`. */
 export const FIRST_STATE: DeploymentState = 'active'
+
+/** The map in words that a client can draw. */
+export const describedLifecycle = () => ({
+  first_state: FIRST_STATE,
+  states: STATES.map(state => ({
+    state,
+    subscription_status: subscriptionAfter(state),
+    transitions: LIFECYCLE[state].map(to => ({
+      to,
+      operator_only: !mayMove(state, to, 'tenant'),
+      billing_action: isBillingAction(to),
+    })),
+  })),
+})
 
 /** A deployment in these states takes no new subscription. */
 export const isOver = (state: DeploymentState): boolean => state === 'cancelled' || state === 'archived'

@@ -8,8 +8,15 @@ import { JsonText, routes } from '../../kernel/http/route.ts'
 import { Body, ExternalId, Id, Nullable } from '../../kernel/http/schemas.ts'
 import { ChangePlanVersionBody, PlanChange, SubscribeBody, Subscription } from '../subscriptions/index.ts'
 import { changeDeploymentPlan, createDeployment, subscribeDeployment, updateDeployment } from './actions.ts'
-import { Deployment, DeploymentDetail, DeploymentEvent, MovedDeployment, State } from './deployment.ts'
-import { allowedTransitions, type Mover, OPERATE, STATES } from './lifecycle.ts'
+import {
+  Deployment,
+  DeploymentDetail,
+  DeploymentEvent,
+  Lifecycle,
+  MovedDeployment,
+  State,
+} from './deployment.ts'
+import { allowedTransitions, describedLifecycle, type Mover, OPERATE, STATES } from './lifecycle.ts'
 import { findDeployment, listDeployments, listEvents, showDeployment } from './store.ts'
 import { moverOf, transitionDeployment } from './transition.ts'
 
@@ -75,6 +82,8 @@ const MOVES: Record<Mover, ReturnType<typeof allMovesOf>> = {
   nobody: allMovesOf('nobody'),
 }
 
+const LIFECYCLE_SHOWN = describedLifecycle()
+
 export const deploymentRoutes = (deps: Deps) =>
   routes(deps, { tag: 'Deployments', guard: 'caller' }, route => {
     route.list(
@@ -110,6 +119,18 @@ export const deploymentRoutes = (deps: Deps) =>
         reply.header('location', `${base}/${deployment.id}`)
         return deployment
       },
+    )
+
+    route.get(
+      `${base}/lifecycle`,
+      {
+        id: 'getDeploymentLifecycle',
+        summary: 'Get the states of deployments and the moves between them',
+        description:
+          'The same for all deployments; `allowed_transitions` of one says where you may move it now.',
+        data: Lifecycle,
+      },
+      () => LIFECYCLE_SHOWN,
     )
 
     route.get(

@@ -2,4 +2,4 @@
 export { type DesiredState, dropDesiredState, writeDesiredState } from './actions.ts'
 export { driftDetection } from './detect-drift.ts'
 export { driftRoutes } from './routes.ts'
-export { countOpen as countOpenDrift, resourceMembers, resourcesDesiredBy } from './store.ts'
+export { countOpen as countOpenDrift, openByField, resourceMembers, resourcesDesiredBy } from './store.ts'

@@ -125,6 +125,16 @@ export async function statusOfDrift(tx: Executor, id: string): Promise<DriftStat
   return row?.status
 }
 
+/** What is open, by kind and field; the most first. */
+export async function openByField(
+  executor: Executor,
+): Promise<{ kind: string; field: string; open: number }[]> {
+  const { rows } = await sql<{ kind: string; field: string; open: number }>`
+    select kind, field, count(*)::int as open from cloud_drift where status = 'open'
+    group by kind, field order by open desc, kind, field`.execute(executor)
+  return rows
+}
+
 /** By the index on the status. */
 export async function countOpen(executor: Executor): Promise<number> {
   const { count } = await executor

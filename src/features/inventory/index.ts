@@ -17,6 +17,7 @@ export {
   type TiedResource,
   taggedElsewhere,
 } from './store.ts'
-export { beginLook, type Look } from './sync-run-store.ts'
+export { SyncRun } from './sync-run.ts'
+export { beginLook, type Look, type MirroredKind, mirrorState } from './sync-run-store.ts'
 export { type DriftSeen, recordDriftEvents, recordGone, type Sighting } from './write-resources.ts'
 export { recordMadeResource, writeSeen } from './write-seen.ts'

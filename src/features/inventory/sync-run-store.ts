@@ -1,10 +1,13 @@
 // SQL of the sweeps' ledger.
 import { sql } from 'kysely'
 import { auditedTable } from '../../kernel/audit.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
+import type { Scope } from '../../kernel/http/caller.ts'
+import { jsonOf } from '../../kernel/noun.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { PROVIDER } from './resource.ts'
-import type { RunStatus, SyncRunRow } from './sync-run.ts'
+import { type RunStatus, SyncRun, type SyncRunRow } from './sync-run.ts'
 import { STRIKES_TO_DELETE } from './write-resources.ts'
 
 /**
@@ -185,6 +188,42 @@ export async function setConfirmed(
 ): Promise<SyncRunRow> {
   const confirmed = { confirmed_at: at, confirmed_by: by, deleted: sql<number>`deleted + ${deleted}::int` }
   return (await RUNS.update(tx, { id }, confirmed))[0]!
+}
+
+export interface MirroredKind {
+  kind: string
+  complete_at: string | null
+  /** What the last whole sweep saw, or what a tenant has now. */
+  resources: number | null
+  last_run: SyncRunRow | null
+}
+
+/**
+ * How fresh each kind is. How many there are of it is what its last whole sweep saw, for to count a million is slow; those
+ * of a tenant are counted, and runs are the operator's.
+ */
+export async function mirrorState(
+  executor: Executor,
+  scope: Scope,
+  kinds: readonly string[],
+): Promise<MirroredKind[]> {
+  const text = scope.allTenants
+    ? `select k.kind, iso8601(f.complete_at) as complete_at, whole.seen as resources,
+        (select ${jsonOf(SyncRun, 'r')} from sync_runs r where r.kind = k.kind order by r.id desc limit 1) as last_run
+      from unnest($1::text[]) k (kind)
+      left join sync_freshness f on f.kind = k.kind left join sync_runs whole on whole.id = f.run_id
+      order by k.kind`
+    : `select k.kind, iso8601(f.complete_at) as complete_at, coalesce(own.resources, 0) as resources, null as last_run
+      from unnest($1::text[]) k (kind)
+      left join sync_freshness f on f.kind = k.kind
+      left join (
+        select kind, count(*)::int as resources from cloud_resources
+        where tenant_id = $2 and deleted_at is null group by kind
+      ) own on own.kind = k.kind
+      order by k.kind`
+  const name = scope.allTenants ? 'mirror_state' : 'mirror_state_of_tenant'
+  const values = scope.allTenants ? [kinds] : [kinds, scope.tenantId]
+  return runStatement(executor, { name, text }, values)
 }
 
 export interface RunFilter {

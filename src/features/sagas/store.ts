@@ -138,6 +138,22 @@ export function listRuns(
   })
 }
 
+/** Runs under way, and those with an id after this one that did not complete; by status. */
+export async function countTroubled(
+  executor: Executor,
+  scope: Scope,
+  since: string,
+): Promise<{ status: RunStatus; count: number }[]> {
+  const own = scope.allTenants ? sql`` : sql`and tenant_id = ${scope.tenantId}`
+  const { rows } = await sql<{ status: RunStatus; count: number }>`
+    select status, count(*)::int as count from saga_runs
+    where status in ('pending', 'running', 'compensating') ${own} group by status
+    union all
+    select status, count(*)::int from saga_runs
+    where status in ('failed', 'rolled_back') and id >= ${since} ${own} group by status`.execute(executor)
+  return rows
+}
+
 /** By status; few rows, whatever the history. */
 export async function countUnderWay(executor: Executor): Promise<{ status: RunStatus; count: number }[]> {
   const { rows } = await sql<{ status: RunStatus; count: number }>`

@@ -43,6 +43,18 @@ export async function upsertTasks(executor: Executor, tasks: Task[]): Promise<vo
     .execute()
 }
 
+/** How many are paused, and of how many the last run failed. */
+export async function countTroubledTasks(executor: Executor): Promise<{ paused: number; failed: number }> {
+  const { rows } = await sql<{ paused: number; failed: number }>`
+    select count(*) filter (where t.paused_at is not null)::int as paused,
+      count(*) filter (where last.status = 'failed')::int as failed
+    from scheduled_tasks t left join lateral (
+      select r.status from task_runs r where r.task = t.name order by r.id desc limit 1) last on true`.execute(
+    executor,
+  )
+  return rows[0]!
+}
+
 export async function listTicks(executor: Executor, names: string[]): Promise<Tick[]> {
   const { rows } = await sql<Tick>`
     select t.name, t.queue, t.own_queue, t.cron, t.next_run_at, clock_timestamp() as now,

@@ -16,6 +16,7 @@ export {
 export {
   ChangePlanVersionBody,
   PlanChange,
+  SUBSCRIPTION_STATUSES,
   SubscribeBody,
   Subscription,
   type SubscriptionStatus,

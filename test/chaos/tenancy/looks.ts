@@ -43,6 +43,7 @@ const COSTS: Permission = ['caller', 'costs:read']
 const BILLING: Permission = ['operator', 'billing:read']
 const DRIFT: Permission = ['operator', 'drift:read']
 const LIMIT = '?limit=500'
+const NOVEMBER = '&from=2026-11-01&to=2026-11-30&group_by=tenant,deployment'
 
 export function looksAt(world: World): Look[] {
   const look =
@@ -93,6 +94,8 @@ export function looksAt(world: World): Look[] {
     whenChanged(`/drift${LIMIT}&status=stale`, DRIFT, driftList('stale')),
     whenChanged('/costs/summary?period=2026-11-01', COSTS, caller => monthAddedUp(visible(caller).lines)),
     whenChanged('/billing/summary?period=2026-11-01', BILLING, () => monthAddedUp(world.lines)),
+    whenChanged(`/costs${LIMIT}${NOVEMBER}`, COSTS, caller => costRows(visible(caller).lines)),
+    whenChanged(`/billing/costs${LIMIT}${NOVEMBER}`, BILLING, () => costRows(world.lines)),
     whenChanged('/billing/margins?period=2026-11&by=tenant', BILLING, () => ({
       rows: marginsByTenant(world),
       unassigned: costs(world.lines.filter(({ tenant }) => tenant === null)),
@@ -206,3 +209,8 @@ function monthAddedUp(lines: World['lines']) {
   }
   return { period: '2026-11-01', currencies: lines.length === 0 ? [] : [sums] }
 }
+
+const costRows = (lines: World['lines']) =>
+  [...Map.groupBy(lines, ({ tenant }) => tenant)].flatMap(([tenant_id, own]) =>
+    costsBy(own, 'deployment').map(sums => ({ tenant_id, currency: 'USD', ...sums })),
+  )

@@ -1,0 +1,2 @@
+// The overview: what other parts of the service may use.
+export { overviewRoutes } from './routes.ts'
