@@ -1,6 +1,12 @@
-// `npm ci` runs it: what the first start would have to do is done once, here. Without it a start only takes longer, so it
-// never fails an install.
+// `npm ci` runs it: builds the console and, beside it, does once what the first start would have to do. Without the latter a
+// start only takes longer, so that never fails an install. Plain JavaScript: an install may run on any Node.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { enableCompileCache } from '../bin/compile-cache.js'
+
+const builder = fileURLToPath(new URL('build-console.js', import.meta.url))
+const built = once(spawn(process.execPath, [builder], { stdio: 'inherit' }), 'close')
 
 enableCompileCache()
 try {
@@ -12,3 +18,6 @@ try {
 } catch (error) {
   process.stderr.write(`Not prepared, so the first start takes longer: ${error.message}\n`)
 }
+
+const [code] = await built
+process.exitCode = code ?? 1
