@@ -172,7 +172,10 @@ export const variables = {
     'how long a stopping process waits for requests and jobs in flight',
   ),
   CLOUDOPS_URL: optional(check.url, 'where the command line finds the service; none: `HOST` and `PORT`'),
-  CLOUDOPS_TOKEN: optionalSecret(check.text, 'token the command line calls with; none: the one that a development service leaves in `DATA_DIR`'),
+  CLOUDOPS_TOKEN: optionalSecret(
+    check.text,
+    'token the command line calls with; none: the one that a development service leaves in `DATA_DIR`',
+  ),
   LOG_LEVEL: withDefault('info', check.oneOf(logLevels), 'fatal, error, warn, info, debug, trace or silent'),
   NODE_ENV: withDefault(
     'development',

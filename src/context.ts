@@ -60,6 +60,8 @@ const DATABASE_TIMEOUT_MS = 30_000
 
 export async function createContext(options: ContextOptions): Promise<Context> {
   const { config, worker, log = createLog(config.LOG_LEVEL) } = options
+  if (!options.engine)
+    log.info({ engine: config.DATABASE_URL ? 'postgres' : 'pglite' }, 'opening the database')
   const engine = options.engine ?? (await open(config, log, { prepared: true }))
   let stopClock = () => {}
   try {

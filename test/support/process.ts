@@ -209,7 +209,7 @@ export function temporaryFolder(owner: Owner): string {
   return folder
 }
 
-const environment = (added: Environment): Environment => ({
+export const environment = (added: Environment): Environment => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
   NODE_ENV: 'test',
