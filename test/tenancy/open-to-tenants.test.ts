@@ -38,6 +38,7 @@ const OPEN = `
   GET /api/v1/projects/:id
   GET /api/v1/sagas
   GET /api/v1/sagas/:id
+  GET /api/v1/sagas/:id/steps
   GET /api/v1/webhooks
   POST /api/v1/webhooks
   GET /api/v1/webhooks/:id
