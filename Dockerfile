@@ -1,3 +1,11 @@
+FROM node:24-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY console console
+COPY scripts/build-console.js scripts/
+RUN node scripts/build-console.js
+
 FROM node:24-slim
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 WORKDIR /app
@@ -5,6 +13,7 @@ COPY package.json package-lock.json .npmrc ./
 # The image's own Node 24 runs the service: the one that the `node` package would fetch for older hosts is not needed.
 RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force && mkdir /data && chown node /data
 COPY . .
+COPY --from=console /app/console/dist console/dist
 USER node
 EXPOSE 4005
 # A worker has no API; both have the management listener.

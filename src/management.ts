@@ -8,6 +8,7 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import { forwardToApi, serveConsole } from './console.ts'
 import type { Context } from './context.ts'
 import { countToPush } from './features/billing/index.ts'
 import { countOpenDrift } from './features/drift/index.ts'
@@ -47,7 +48,7 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
     },
   })
   app.setErrorHandler(refuse)
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'Not Found' }))
+  if (!api) app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'Not Found' }))
   await installSecurityHeaders(app, ctx.config.NODE_ENV === 'production')
   app.addHook('onSend', (_request, reply, payload, done) => {
     const page =
@@ -72,7 +73,11 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
     return reply.type(ctx.metrics.registry.contentType).send(await ctx.metrics.registry.metrics())
   })
 
-  if (api) await serveReference(app, api)
+  if (api) {
+    await serveReference(app, api)
+    forwardToApi(app, api, ctx.config.DEV_ORIGIN)
+    serveConsole(app)
+  }
   return app
 }
 
@@ -123,7 +128,7 @@ async function collect(ctx: Context): Promise<void> {
   }
 }
 
-/** The API reference: a page that brings everything along, and a way for it to call the API from its own origin. */
+/** The API reference: a page that brings everything along. */
 async function serveReference(app: FastifyInstance, api: FastifyInstance): Promise<void> {
   app.get('/openapi.json', async () => api.swagger())
   // Loaded here and not at the top: the page's script is 4 MB that a start without this listener does not need.
@@ -141,17 +146,5 @@ async function serveReference(app: FastifyInstance, api: FastifyInstance): Promi
       agent: { disabled: true },
       mcp: { disabled: true },
     },
-  })
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
-  app.all('/api/*', async (request, reply) => {
-    const { host: _host, ...headers } = request.headers
-    const answer = await api.inject({
-      method: request.method as 'GET',
-      url: request.url,
-      headers,
-      payload: request.body as Buffer | undefined,
-    })
-    return reply.code(answer.statusCode).headers(answer.headers).send(answer.rawPayload)
   })
 }

@@ -180,8 +180,11 @@ export interface AuditedTable<T extends Table> {
   ): Promise<Row<T>>
   /** The rows that are gone. */
   delete(db: Executor, where: Where<T>): Promise<Row<T>[]>
-  /** For statements that cannot be written with the others; null: there was no row, or there is none any more. */
-  recordChange(tx: Executor, before: Row<T> | null, after: Row<T> | null): void
+  /**
+   * For statements that cannot be written with the others. Null: there was no row, or there is none any more. Of a row that
+   * changed, its key, its tenant and the columns that may have changed are enough.
+   */
+  recordChange(tx: Executor, before: Partial<Row<T>> | null, after: Partial<Row<T>> | null): void
 }
 
 export interface AuditRules<Columns extends string> {
@@ -192,8 +195,8 @@ export interface AuditRules<Columns extends string> {
   /** Columns whose values are in no entry, only that they have changed. */
   secret?: readonly Columns[]
   /**
-   * The table's columns. With these, a row that is inserted by itself is one prepared statement together with its entry:
-   * for what is created often. (A prepared `select *` would fail when a migration adds a column.)
+   * All of the table's columns, for what is created often: a row that names each of them is inserted by one prepared
+   * statement together with its entry, and nothing is read back.
    */
   columns?: readonly Columns[]
 }
@@ -236,51 +239,32 @@ export function auditedTable<T extends Table>(
     )
   }
 
-  /** Row and entry in one statement, by the names of the columns that are given. */
-  const insertsAlone = new Map<string, Statement>()
-
-  function insertAloneOf(names: string[]): Statement {
-    const known = insertsAlone.get(names.join())
-    if (known) return known
-    // The entry's values come first, then the columns that it does not show, then the row's values.
-    const shownAt = NAMES.length + 1
-    const value = (nth: number) => `$${nth}::${COLUMNS[NAMES[nth - 1]!]}`
-    const entry = NAMES.map((name, i) =>
-      name === 'after' ? `to_jsonb(m) - $${shownAt}::text[] || ${value(i + 1)}` : value(i + 1),
-    )
-    const statement = {
-      name: `insert_${table}`,
-      text: `with m as (
-          insert into ${table} (${names.join(', ')})
-          values (${names.map((_, i) => `$${shownAt + 1 + i}`).join(', ')}) returning *
-        ), logged as (
-          insert into audit_log (${NAMES.join(', ')}) select ${entry.join(', ')} from m
-          where ${value(NAMES.indexOf('actor') + 1)} is not null
-        )
-        select ${columns!.map(column => `m.${column}`).join(', ')} from m`,
-    }
-    insertsAlone.set(names.join(), statement)
-    return statement
+  // The row's values come first, then the entry's.
+  const insertAlone: Statement | undefined = columns && {
+    name: `insert_${table}`,
+    text: `with made as (
+        insert into ${table} (${columns.join(', ')}) values (${columns.map((_, i) => `$${i + 1}`).join(', ')}))
+      insert into audit_log (${NAMES.join(', ')})
+      select ${NAMES.map((name, i) => `$${columns.length + i + 1}::${COLUMNS[name]}`).join(', ')}`,
   }
 
-  /** What the database adds to a row (defaults) is in its entry too; what the code gave stands as it was given. */
-  function insertAlone(db: Executor, row: Values): Promise<Row<T>[]> {
+  /** False where the row is to be written in another way: nobody acts, or the database adds to it. */
+  async function insertWithEntry(db: Executor, row: Values): Promise<boolean> {
     const actor = currentActor()
+    if (!columns || !insertAlone || !actor || columns.some(column => row[column] === undefined)) return false
     const tenant = (row.tenant_id as string | null | undefined) ?? null
-    const made = actor && entryOf(actor, table, nameOf(row), tenant, 'created', null, shown(row))
-    const values = NAMES.map(name =>
-      name === 'after' && made ? JSON.stringify(made.after) : (made?.[name] ?? null),
-    )
-    const statement = insertAloneOf(Object.keys(row))
-    return runStatement(db, statement, [...values, [...silent, ...secret], ...Object.values(row)])
+    const entry = entryOf(actor, table, nameOf(row), tenant, 'created', null, shown(row))
+    const values = NAMES.map(name => (name === 'after' ? JSON.stringify(entry.after) : entry[name]))
+    await runStatement(db, insertAlone, [...columns.map(column => row[column]), ...values])
+    return true
   }
 
   const audited: AuditedTable<T> = {
     table,
     recordChange: (tx, before, after) => recordChange(tx, before as Values | null, after as Values | null),
-    insert: (db, rows, ifAbsent) => {
-      if (columns && rows.length === 1 && !ifAbsent && !db.isTransaction)
-        return insertAlone(db, rows[0] as Values)
+    insert: async (db, rows, ifAbsent) => {
+      const alone = rows.length === 1 && !ifAbsent && !db.isTransaction
+      if (alone && (await insertWithEntry(db, rows[0] as Values))) return rows as Row<T>[]
       return transaction(db, async tx => {
         if (rows.length === 0) return []
         let query: Untyped = (tx as Untyped).insertInto(table).values(rows)

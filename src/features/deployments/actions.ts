@@ -27,22 +27,23 @@ export interface NewDeployment {
 export async function createDeployment(
   { db, clock }: Needed,
   caller: Caller,
-  {
-    slug,
-    tenant_id,
-    display_name = slug,
-    region = 'nyc3',
-    llm_mode = 'standard',
-    ...template
-  }: NewDeployment,
+  given: NewDeployment,
 ): Promise<CloudDeploymentRow> {
   const now = clock.now().toISOString()
-  const row = {
+  const row: CloudDeploymentRow = {
     id: newId(),
-    tenant_id: tenantFor(caller, tenant_id),
-    ...{ slug, display_name, region, llm_mode, ...template },
+    tenant_id: tenantFor(caller, given.tenant_id),
+    slug: given.slug,
+    display_name: given.display_name ?? given.slug,
+    region: given.region ?? 'nyc3',
     state: FIRST_STATE,
+    llm_mode: given.llm_mode ?? 'standard',
     billing_action_suspended: false,
+    billing_action_suspended_by: null,
+    billing_action_suspended_at: null,
+    billing_action_suspended_reason: null,
+    template_code: given.template_code ?? null,
+    template_version: given.template_version ?? null,
     created_at: now,
     updated_at: now,
   }
@@ -50,7 +51,7 @@ export async function createDeployment(
     return (await DEPLOYMENTS.insert(db, [row]))[0]!
   } catch (error) {
     if (violatedConstraint(error) !== 'cloud_deployments_slug') throw error
-    throw conflict('slug_taken', `The tenant has a deployment with the slug ${slug} already.`)
+    throw conflict('slug_taken', `The tenant has a deployment with the slug ${given.slug} already.`)
   }
 }
 

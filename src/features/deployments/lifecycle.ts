@@ -51,6 +51,10 @@ export function mayMove(from: DeploymentState, to: DeploymentState, mover: Mover
   return (moves[from] as readonly DeploymentState[]).includes(to)
 }
 
+/** The states that may be left for another. */
+export const movableFrom = (to: DeploymentState, mover: Mover): DeploymentState[] =>
+  STATES.filter(from => mayMove(from, to, mover))
+
 /** Where a new deployment starts. No flow enters `trial`. */
 export const FIRST_STATE: DeploymentState = 'active'
 

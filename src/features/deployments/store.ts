@@ -144,42 +144,58 @@ export async function lockDeploymentAlone(tx: Executor, id: string): Promise<Clo
   return (await runStatement<CloudDeploymentRow>(tx, { name: 'deployment_lock_alone', text }, [id, null]))[0]
 }
 
-export interface Move extends CloudDeploymentEventRow {
+/** A move that is asked for: its event, but for the state that it leaves. */
+export interface Move extends Omit<CloudDeploymentEventRow, 'from_state'> {
+  /** The states that it may leave. */
+  from: readonly DeploymentState[]
   /** Whether it must not happen while billing actions are suspended. */
   billing_action: boolean
 }
 
-// The guard: no row is written when the deployment has left the state it was read in, or billing actions were suspended
-// meanwhile. The event is written and published by the same statement.
+export interface Moved {
+  /** Where the deployment was, and whether its billing actions were suspended, when the move began. */
+  from_state: DeploymentState
+  suspended: boolean
+  /** The deployment as it is now, as JSON text; null when it was not moved. */
+  json: string | null
+}
+
+// The guard: no row is written when the deployment has left the state it was read in while this waited for another move,
+// or billing actions were suspended meanwhile. The event is written and published by the same statement.
 const MOVE = {
   name: 'deployment_move',
-  text: `with moved as (
-      update cloud_deployments set state = $4, updated_at = $8
-      where id = $2::uuid and state = $3 and not ($9 and billing_action_suspended) returning *
+  text: `with was as (
+      select d.id, d.tenant_id, d.state, d.billing_action_suspended from cloud_deployments d
+      where d.id = $1::uuid and ${inScope(2)}
+    ), moved as (
+      update cloud_deployments d set state = $5, updated_at = $9 from was
+      where d.id = was.id and d.state = was.state and was.state = any($3::text[])
+        and not ($10 and d.billing_action_suspended)
+      returning d.*, was.state as from_state
     ), recorded as (
       insert into cloud_deployment_events (id, deployment_id, from_state, to_state, actor, actor_role, reason, created_at)
-      select $1::uuid, m.id, $3, m.state, $5, $6, $7, m.updated_at from moved m returning *
+      select $4::uuid, m.id, m.from_state, m.state, $6, $7, $8, m.updated_at from moved m returning *
     ), ${publishing(`select 'deployment.transitioned' as type, d.tenant_id, e.created_at as occurred_at,
         json_build_object('tenant_id', d.tenant_id, 'deployment', ${DEPLOYMENT_JSON}, 'event', ${EVENT_JSON}) as data
       from recorded e join moved d on d.id = e.deployment_id`)}
-    select ${columns('m')}, ${jsonOf(Deployment, 'm')}::text as json from moved m`,
+    select was.tenant_id, was.state as from_state, was.billing_action_suspended as suspended,
+      (select ${jsonOf(Deployment, 'm')}::text from moved m) as json
+    from was`,
 }
 
-/** The deployment as it is now, also as JSON text; undefined when the guard stopped the move. */
-export async function moveDeployment(
-  tx: Executor,
-  before: CloudDeploymentRow,
-  { id, deployment_id, from_state, to_state, actor, actor_role, reason, created_at, billing_action }: Move,
-): Promise<string | undefined> {
-  const event = [id, deployment_id, from_state, to_state, actor, actor_role, reason, created_at]
-  const [row] = await runStatement<CloudDeploymentRow & { json: string }>(tx, MOVE, [
-    ...event,
-    billing_action,
+/** Undefined when there is no such deployment in the scope. */
+export async function moveDeployment(tx: Executor, scope: Scope, move: Move): Promise<Moved | undefined> {
+  const { id, deployment_id, to_state, actor, actor_role, reason, created_at } = move
+  const [moved] = await runStatement<Moved & { tenant_id: string }>(tx, MOVE, [
+    ...[deployment_id, tenantOf(scope), move.from],
+    ...[id, to_state, actor, actor_role, reason, created_at, move.billing_action],
   ])
-  if (!row) return undefined
-  const { json, ...after } = row
-  DEPLOYMENTS.recordChange(tx, before, after)
-  return json
+  if (moved && moved.json !== null) {
+    const { tenant_id, from_state } = moved
+    const deployment = { id: deployment_id, tenant_id }
+    DEPLOYMENTS.recordChange(tx, { ...deployment, state: from_state }, { ...deployment, state: to_state })
+  }
+  return moved
 }
 
 export interface BilledDeployment {

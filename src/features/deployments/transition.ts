@@ -14,6 +14,7 @@ import {
   isBillingAction,
   type Mover,
   mayMove,
+  movableFrom,
   OPERATE,
   subscriptionAfter,
 } from './lifecycle.ts'
@@ -44,29 +45,28 @@ export function transitionDeployment(
   { state: to, reason = null }: Transition,
 ): Promise<Transitioned> {
   const mover = moverOf(caller)
+  const asked = {
+    id: newId(),
+    deployment_id: id,
+    to_state: to,
+    actor: caller.sub,
+    actor_role: actingRole(caller),
+    reason,
+    created_at: clock.now().toISOString(),
+  }
+  const move = { ...asked, from: movableFrom(to, mover), billing_action: isBillingAction(to) }
   return transaction(db, async tx => {
-    const before = await findDeployment(tx, scopeOf(caller), id)
-    if (!before) throw notFound()
-    const { state: from, billing_action_suspended: suspended } = before
+    const moved = await moveDeployment(tx, scopeOf(caller), move)
+    if (!moved) throw notFound()
+    const { from_state: from, suspended, json } = moved
     if (!mayMove(from, to, mover)) throw refusedMove(from, to, mover, suspended)
-    const billing_action = isBillingAction(to)
-    if (suspended && billing_action) throw billingSuspended(to)
-    const event = {
-      id: newId(),
-      deployment_id: id,
-      from_state: from,
-      to_state: to,
-      actor: caller.sub,
-      actor_role: actingRole(caller),
-      reason,
-      created_at: clock.now().toISOString(),
-    }
-    const deployment = await moveDeployment(tx, before, { ...event, billing_action })
-    if (deployment === undefined) throw await lostRace(tx, caller, id, from, to)
+    if (suspended && move.billing_action) throw billingSuspended(to)
+    if (json === null) throw await lostRace(tx, caller, id, from, to)
     // In a statement of its own: it must see a subscription that was being made while the move waited for it.
     const status = subscriptionAfter(to)
-    if (status !== null) await followDeployment(tx, id, status, event.created_at)
-    return { deployment, event, allowed: allowedTransitions(to, mover, suspended) }
+    if (status !== null) await followDeployment(tx, id, status, asked.created_at)
+    const allowed = allowedTransitions(to, mover, suspended)
+    return { deployment: json, event: { ...asked, from_state: from }, allowed }
   })
 }
 

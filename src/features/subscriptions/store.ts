@@ -103,16 +103,15 @@ export async function setPlanVersion(
   await beginTerms(tx, changed!, await endTerms(tx, id, at))
 }
 
-// Prepared, because every move of a deployment runs them.
-const LOCK_TO_FOLLOW = {
-  name: 'subscription_lock_to_follow',
-  text: `select id, deployment_id, plan_version_id, status, current_period_start, current_period_end, trial_ends_at,
-      created_at, updated_at
-    from subscriptions where deployment_id = $1::uuid and status not in ('cancelled', $2) for no key update`,
-}
+// Prepared, because every move of a deployment runs it.
 const SET_STATUS = {
   name: 'subscription_set_status',
-  text: 'update subscriptions set status = $2, updated_at = $3 where id = $1::uuid',
+  text: `with was as (
+      select id, status from subscriptions
+      where deployment_id = $1::uuid and status not in ('cancelled', $2) for no key update
+    )
+    update subscriptions s set status = $2, updated_at = $3 from was where s.id = was.id
+    returning s.id, was.status as was`,
 }
 
 /** A subscription that is cancelled stays so, and its terms end. */
@@ -122,11 +121,11 @@ export async function setStatus(
   status: SubscriptionStatus,
   at: string,
 ): Promise<void> {
-  const [row] = await runStatement<SubscriptionRow>(tx, LOCK_TO_FOLLOW, [deploymentId, status])
-  if (!row) return
-  await runStatement(tx, SET_STATUS, [row.id, status, at])
-  SUBSCRIPTIONS.recordChange(tx, row, { ...row, status, updated_at: at })
-  if (status === 'cancelled') await endTerms(tx, row.id, at)
+  const values = [deploymentId, status, at]
+  const [set] = await runStatement<{ id: string; was: SubscriptionStatus }>(tx, SET_STATUS, values)
+  if (!set) return
+  SUBSCRIPTIONS.recordChange(tx, { id: set.id, status: set.was }, { id: set.id, status })
+  if (status === 'cancelled') await endTerms(tx, set.id, at)
 }
 
 const beginTerms = (tx: Executor, { id, plan_version_id }: SubscriptionRow, valid_from: string) =>

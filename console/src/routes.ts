@@ -1,0 +1,26 @@
+// Every page: its path, the file it is in, and the operation without which it shows nothing. Those with `nav` are in the
+// navigation, in this order, for whoever may call the operation; the first of them is where `/` leads.
+import type { ComponentType } from 'preact'
+import type { OperationId } from './session.tsx'
+
+/** What a page is given: the parts of its path. */
+export interface PageProps {
+  params: Record<string, string>
+}
+
+export interface Route {
+  path: string
+  operation: OperationId
+  nav?: string
+  load: () => Promise<{ default: ComponentType<PageProps> }>
+}
+
+export const routes: Route[] = [
+  {
+    path: '/inventory',
+    nav: 'Inventory',
+    operation: 'listResources',
+    load: () => import('./pages/inventory.tsx'),
+  },
+  { path: '/inventory/:id', operation: 'getResource', load: () => import('./pages/resource.tsx') },
+]

@@ -1,0 +1,34 @@
+import type { ComponentChildren } from 'preact'
+import type { Tone } from './text.tsx'
+
+interface Bar {
+  name: ComponentChildren
+  key: string
+  value: number
+  /** What the bar is a part of; none: of the longest. */
+  of?: number | null
+  /** The value in words, such as "12 of 40 GB". */
+  text: string
+  tone?: Tone
+}
+
+/** Parts of a whole, or values beside each other. The text says it all; the bar helps to see it. */
+export function Bars({ bars, label }: { bars: Bar[]; label: string }) {
+  const longest = Math.max(...bars.map(({ value }) => value), 0)
+  return (
+    <ul class="bars" aria-label={label}>
+      {bars.map(({ key, name, value, of, text, tone = 'good' }) => {
+        const share = Math.min(1, value / (of || longest || 1))
+        return (
+          <li key={key}>
+            <span>{name}</span>
+            <span class="number">{text}</span>
+            <span class="bar" aria-hidden="true">
+              <span class={tone} style={{ width: `${(share * 100).toFixed(1)}%` }} />
+            </span>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}

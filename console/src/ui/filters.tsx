@@ -1,0 +1,77 @@
+// Filters of a list, kept in the address: a link to the page is a link to what it shows.
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { filter, navigate, path, setFilters } from '../router.tsx'
+import { type Option, Options } from './form.tsx'
+
+export interface FilterField {
+  /** The query parameter, of the page and of the API. */
+  name: string
+  label: string
+  /** A choice; none: free text. */
+  options?: readonly Option[]
+  /** A box to tick: `true` or absent. */
+  flag?: boolean
+  type?: 'text' | 'month' | 'date'
+  /** `/` puts the cursor here. */
+  search?: boolean
+}
+
+export function Filters({ fields }: { fields: FilterField[] }) {
+  const set = fields.some(({ name }) => filter(name))
+  return (
+    <search>
+      <form class="filters" onSubmit={event => event.preventDefault()}>
+        {fields.map(field => (
+          <FilterControl key={field.name} {...field} />
+        ))}
+        {set && (
+          <button type="button" class="plain" onClick={() => navigate(path.value)}>
+            Clear filters
+          </button>
+        )}
+      </form>
+    </search>
+  )
+}
+
+function FilterControl({ name, label, options, flag, search, type = 'text' }: FilterField) {
+  const id = useId()
+  const value = filter(name)
+  // Set when the address changes, and only then: a page that is drawn again leaves alone what is being typed.
+  const text = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (text.current) text.current.value = value ?? ''
+  }, [value])
+  const change = (next: string) => setFilters({ [name]: next.trim() })
+  if (flag) {
+    return (
+      <label class="flag">
+        <input
+          type="checkbox"
+          checked={value === 'true'}
+          onChange={event => change(event.currentTarget.checked ? 'true' : '')}
+        />
+        {label}
+      </label>
+    )
+  }
+  return (
+    <div>
+      <label for={id}>{label}</label>
+      {options ? (
+        <select id={id} value={value ?? ''} onChange={event => change(event.currentTarget.value)}>
+          <option value="">any</option>
+          <Options options={options} selected={value} />
+        </select>
+      ) : (
+        <input
+          id={id}
+          type={type as 'text'}
+          ref={text}
+          data-search={search || undefined}
+          onChange={event => change(event.currentTarget.value)}
+        />
+      )}
+    </div>
+  )
+}
