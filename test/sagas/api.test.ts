@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { Type } from 'typebox'
 import type { SagaKind } from '../../src/features/sagas/index.ts'
 import { conflict } from '../../src/kernel/errors.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { deployment } from '../support/factories.ts'
-import { base, kindOf, run, type ShownRun, start, step } from '../support/sagas.ts'
+import { base, kindOf, type ShownRun, start, step } from '../support/sagas.ts'
 import { setup } from '../support/setup.ts'
 
 /** A workflow about a deployment, as the real ones are. */
@@ -214,8 +215,11 @@ test('a tenant reads the runs of its own deployments, without what is the operat
   const { steps, actor, cancel_requested_by, ...listed } = shown.body.data
   assert.deepEqual(rest.body.data, [listed])
 
+  const ledger = await call('GET', `${base}/${own.id}/steps`, { token: acme })
+  assert.deepEqual(ledger.body.data, shown.body.data.steps)
   for (const id of [foreign.id, nobodys, newId()])
-    assert.equal((await call('GET', `${base}/${id}`, { token: acme })).status, 404, id)
+    for (const path of [`${base}/${id}`, `${base}/${id}/steps`])
+      assert.equal((await call('GET', path, { token: acme })).status, 404, path)
   for (const [path, body] of [
     [base, { kind: 'plain', inputs: { key: 'x' } }],
     [`${base}/${second.id}/cancel`, undefined],
@@ -227,25 +231,34 @@ test('a tenant reads the runs of its own deployments, without what is the operat
   assert.equal((await call('GET', `${base}/leaks`, { token: acme })).status, 403)
 })
 
-test('of a long run, a part of the steps can be asked for', async t => {
-  const names = Array.from({ length: 7 }, (_, i) => `s${i}`)
-  const long = kindOf(
-    'long',
-    names.map(name => step(name, [])),
+test('the steps of a run are paged through in order, and left out of the run when that is asked for', async t => {
+  const bundle = await setup(t, { sagaKinds: kinds })
+  const { call, ctx } = bundle
+  const { id } = await start(bundle, 'plain')
+  assert.deepEqual((await call('GET', `${base}/${id}/steps`)).body.data, [])
+  await sql`insert into saga_step_results (saga_id, step_idx, name, status, started_at, finished_at, compensated_at)
+    select ${id}, n, 'step ' || n, 'compensated', '2026-11-15T11:00:00Z', '2026-11-15T11:00:02.500Z', '2026-11-15T11:30:00Z'
+    from generate_series(0, 24) n`.execute(ctx.db)
+  const { data: whole } = (await call('GET', `${base}/${id}`)).body
+  assert.equal(whole.steps.length, 25)
+  assert.deepEqual(
+    [whole.steps[3].name, whole.steps[3].duration_ms, whole.steps[3].compensated_at],
+    ['step 3', 2500, '2026-11-15T11:30:00.000Z'],
   )
-  const bundle = await setup(t, { worker: true, sagaKinds: () => [long] })
-  const { id } = await run(bundle, 'long')
-  const part = async (query: string) => {
-    const { status, body, text } = await bundle.call('GET', `${base}/${id}${query}`)
-    assert.equal(status, 200, text)
-    assert.equal(body.data.step_modules.length, 7)
-    return body.data.steps.map((one: { name: string }) => one.name)
+  const paged: object[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { body } = await call('GET', `${base}/${id}/steps?limit=10${cursor && `&cursor=${cursor}`}`)
+    paged.push(...body.data)
+    cursor = body.next_cursor
   }
-  assert.deepEqual(await part(''), names)
-  assert.deepEqual(await part('?steps_from=2&steps_limit=3'), ['s2', 's3', 's4'])
-  assert.deepEqual(await part('?steps_from=5'), ['s5', 's6'])
-  assert.deepEqual(await part('?steps_limit=0'), [])
-  assert.equal((await bundle.call('GET', `${base}/${id}?steps_from=-1`)).status, 422)
+  assert.deepEqual(paged, whole.steps)
+  const part = (await call('GET', `${base}/${id}/steps?from=12&limit=3`)).body
+  assert.deepEqual(part.data, whole.steps.slice(12, 15))
+  const next = await call('GET', `${base}/${id}/steps?from=12&limit=3&cursor=${part.next_cursor}`)
+  assert.deepEqual(next.body.data, whole.steps.slice(15, 18))
+  assert.equal((await call('GET', `${base}/${id}/steps?from=-1`)).status, 422)
+  assert.deepEqual((await call('GET', `${base}/${id}?steps=false`)).body.data, { ...whole, steps: [] })
+  assert.equal((await call('GET', `${base}/${id}?steps=no`)).status, 422)
 })
 
 test('a run that is not there is 404', async t => {
@@ -253,6 +266,7 @@ test('a run that is not there is 404', async t => {
   for (const [method, path] of [
     ['GET', `${base}/${newId()}`],
     ['GET', `${base}/nonsense`],
+    ['GET', `${base}/${newId()}/steps`],
     ['POST', `${base}/${newId()}/cancel`],
     ['POST', `${base}/nonsense/cancel`],
   ] as const)

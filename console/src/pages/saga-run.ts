@@ -28,11 +28,13 @@ export function useRun(id: string): LiveRun {
   const steps = useRef(new Map<number, Step>()).current
   const query = useQuery(
     async signal => {
-      const part = { steps_from: from.current, steps_limit: AT_ONCE }
-      const answer = await ok(
-        api.GET('/api/v1/sagas/{id}', { params: { path: { id }, query: part }, signal }),
-      )
-      for (const step of answer.data.steps) steps.set(step.step_idx, step)
+      const path = { id }
+      const part = { from: from.current, limit: AT_ONCE }
+      const [answer, ledger] = await Promise.all([
+        ok(api.GET('/api/v1/sagas/{id}', { params: { path, query: { steps: false } }, signal })),
+        ok(api.GET('/api/v1/sagas/{id}/steps', { params: { path, query: part }, signal })),
+      ])
+      for (const step of ledger.data) steps.set(step.step_idx, step)
       setEnded(hasEnded(answer.data))
       return answer
     },

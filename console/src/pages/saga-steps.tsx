@@ -42,7 +42,7 @@ export function Steps({ run, steps, onWindow }: Props) {
       cell: ({ step }) => (step?.error ? <span title={step.error}>{step.error}</span> : <Missing />),
     },
   ]
-  const undone = run.steps.some(({ compensated_at }) => compensated_at)
+  const undone = [...steps.values()].some(({ compensated_at }) => compensated_at)
   return (
     <>
       <Table

@@ -113,8 +113,8 @@ function ChosenStep({ run, steps }: { run: Run; steps: ReadonlyMap<number, Step>
   // Far from those in sight, it is asked for by itself.
   const alone = useQuery(
     signal => {
-      const query = { steps_from: index, steps_limit: 1 }
-      return ok(api.GET('/api/v1/sagas/{id}', { params: { path: { id }, query }, signal }))
+      const query = { from: index, limit: 1 }
+      return ok(api.GET('/api/v1/sagas/{id}/steps', { params: { path: { id }, query }, signal }))
     },
     [id, index],
     { when: index <= current_step_index && !steps.has(index) },
@@ -125,7 +125,7 @@ function ChosenStep({ run, steps }: { run: Run; steps: ReadonlyMap<number, Step>
   }, [chosen])
   const name = step_modules[index]
   if (!name) return null
-  const step = steps.get(index) ?? alone.data?.data.steps[0]
+  const step = steps.get(index) ?? alone.data?.data[0]
   return (
     <div ref={place}>
       <Section title={`Step ${index + 1}: ${name}`}>
