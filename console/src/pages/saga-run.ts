@@ -34,6 +34,8 @@ export function useRun(id: string): LiveRun {
         ok(api.GET('/api/v1/sagas/{id}', { params: { path, query: { steps: false } }, signal })),
         ok(api.GET('/api/v1/sagas/{id}/steps', { params: { path, query: part }, signal })),
       ])
+      // What was read while it ran may have been undone since.
+      if (hasEnded(answer.data) && !ended) steps.clear()
       for (const step of ledger.data) steps.set(step.step_idx, step)
       setEnded(hasEnded(answer.data))
       return answer

@@ -55,7 +55,7 @@ export function Several<Item>({ title, items, name, act, done, onClose }: Severa
       </Scroll>
       <footer>
         <button type="button" class={over ? 'primary' : undefined} onClick={onClose}>
-          {over ? 'Close' : 'Stop'}
+          {over ? 'Done' : 'Stop'}
         </button>
       </footer>
     </Dialog>
