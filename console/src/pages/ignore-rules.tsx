@@ -94,7 +94,7 @@ function Covered({ kind, resource_id }: Rule) {
 }
 
 function Until({ at }: { at: string | null }) {
-  if (!at) return <>deleted</>
+  if (!at) return <>no end</>
   return at < new Date().toISOString() ? <Badge>expired</Badge> : <Time at={at} />
 }
 

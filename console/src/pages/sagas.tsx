@@ -70,7 +70,7 @@ const columns: Column<Run>[] = [
     name: 'Deployment',
     cell: run => {
       const id = deploymentOf(run)
-      return id ? <Link href={to`/deployments/${id}`}>{id}</Link> : <Missing />
+      return id ? <Link href={to`/deployments/${id}`}>…{id.slice(-12)}</Link> : <Missing />
     },
   },
 ]
