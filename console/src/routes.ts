@@ -23,4 +23,11 @@ export const routes: Route[] = [
     load: () => import('./pages/inventory.tsx'),
   },
   { path: '/inventory/:id', operation: 'getResource', load: () => import('./pages/resource.tsx') },
+  {
+    path: '/deployments',
+    nav: 'Deployments',
+    operation: 'listDeployments',
+    load: () => import('./pages/deployments.tsx'),
+  },
+  { path: '/deployments/:id', operation: 'getDeployment', load: () => import('./pages/deployment.tsx') },
 ]

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { useAct } from '../query.ts'
+import { type Values, valuesOf } from './form.tsx'
 import { ProblemBanner } from './problem.tsx'
 
 interface DialogProps {
@@ -35,7 +36,8 @@ interface ConfirmProps extends DialogProps {
   name?: string
   /** The word on the button: "Delete". */
   act: string
-  run: () => Promise<unknown>
+  /** Given what was typed into the fields among its children. */
+  run: (values: Values) => Promise<unknown>
 }
 
 /** Asks before an act, and shows why it was refused. Closes when it is done. */
@@ -43,9 +45,9 @@ export function Confirm({ title, name, act, run, onClose, children }: ConfirmPro
   const [typed, setTyped] = useState('')
   const { run: send, busy, problem } = useAct(run)
   const id = useId()
-  const submit = async (event: Event) => {
+  const submit = async (event: SubmitEvent) => {
     event.preventDefault()
-    if (await send()) onClose()
+    if (await send(valuesOf(event.currentTarget as HTMLFormElement))) onClose()
   }
   return (
     <Dialog title={title} onClose={onClose}>

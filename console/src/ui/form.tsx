@@ -8,6 +8,13 @@ import { ProblemBanner } from './problem.tsx'
 /** What was typed, trimmed; a field left empty is absent, a ticked box is 'on'. */
 export type Values = Record<string, string>
 
+export const valuesOf = (form: HTMLFormElement): Values =>
+  Object.fromEntries(
+    [...new FormData(form)]
+      .map(([name, value]) => [name, String(value).trim()] as const)
+      .filter(([, value]) => value !== ''),
+  )
+
 const Refused = createContext<Problem['errors']>([])
 
 interface FormProps {
@@ -25,8 +32,7 @@ export function Form({ children, submit, send, done, cancel }: FormProps) {
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
-    const entries = [...new FormData(form)].map(([name, value]) => [name, String(value).trim()])
-    if (!(await act.run(Object.fromEntries(entries.filter(([, value]) => value !== ''))))) return
+    if (!(await act.run(valuesOf(form)))) return
     form.reset()
     done?.()
   }
