@@ -16,6 +16,7 @@ export interface Route {
 }
 
 export const routes: Route[] = [
+  { path: '/', nav: 'Overview', operation: 'getOverview', load: () => import('./pages/overview.tsx') },
   {
     path: '/inventory',
     nav: 'Inventory',

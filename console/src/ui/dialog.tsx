@@ -36,7 +36,7 @@ interface ConfirmProps extends DialogProps {
   name?: string
   /** The word on the button: "Delete". */
   act: string
-  /** Given what was typed into the fields among its children. */
+  /** Is given what was typed into `Field`s among the children. */
   run: (values: Values) => Promise<unknown>
 }
 
@@ -45,7 +45,7 @@ export function Confirm({ title, name, act, run, onClose, children }: ConfirmPro
   const [typed, setTyped] = useState('')
   const { run: send, busy, problem } = useAct(run)
   const id = useId()
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: Event) => {
     event.preventDefault()
     if (await send(valuesOf(event.currentTarget as HTMLFormElement))) onClose()
   }

@@ -11,7 +11,7 @@ export type Values = Record<string, string>
 export const valuesOf = (form: HTMLFormElement): Values =>
   Object.fromEntries(
     [...new FormData(form)]
-      .map(([name, value]) => [name, String(value).trim()] as const)
+      .map(([name, value]) => [name, String(value).trim()])
       .filter(([, value]) => value !== ''),
   )
 

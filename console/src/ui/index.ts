@@ -4,24 +4,12 @@ export { Bars } from './bars.tsx'
 export { Confirm, Dialog } from './dialog.tsx'
 export { type FilterField, Filters } from './filters.tsx'
 export { Field, Form, type Values } from './form.tsx'
+export { decimalOfMinor, minorOf, moneyOfMinor } from './minor.ts'
 export { announce } from './notices.tsx'
 export { Page, Section } from './page.tsx'
 export { Plot } from './plot.tsx'
 export { ProblemBanner } from './problem.tsx'
 export { Empty, Loading, Shown } from './state.tsx'
 export { type Column, Table } from './table.tsx'
-export {
-  Badge,
-  Diff,
-  decimalOfMinor,
-  Facts,
-  Json,
-  Missing,
-  Money,
-  minorOf,
-  money,
-  moneyOfMinor,
-  Time,
-  type Tone,
-} from './text.tsx'
+export { Badge, Diff, Facts, Json, Missing, Money, money, Time } from './text.tsx'
 export { Timeline, type TimelineItem } from './timeline.tsx'

@@ -80,7 +80,12 @@ export function Plot({
       },
       axes: [
         bars ? { ...axis, splits: () => times.map((_, i) => i), values: () => times.map(formatTime) } : axis,
-        { ...axis, size: 70, values: (_plot: uPlot, splits: number[]) => splits.map(split => format(split)) },
+        {
+          ...axis,
+          size: (_plot: uPlot, labels: string[] | null) =>
+            18 + 7 * Math.max(4, ...(labels ?? []).map(({ length }) => length)),
+          values: (_plot: uPlot, splits: number[]) => splits.map(split => format(split)),
+        },
       ],
       series: [
         {},

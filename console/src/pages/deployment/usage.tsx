@@ -3,18 +3,8 @@ import { api, ok, type Schemas } from '../../api.ts'
 import { useQuery } from '../../query.ts'
 import { filters } from '../../router.tsx'
 import { may } from '../../session.tsx'
-import {
-  Bars,
-  Empty,
-  Filters,
-  Missing,
-  moneyOfMinor,
-  Section,
-  Shown,
-  Table,
-  Time,
-  type Tone,
-} from '../../ui/index.ts'
+import { Bars, Empty, Filters, Missing, moneyOfMinor, Section, Shown, Table, Time } from '../../ui/index.ts'
+import type { Tone } from '../../ui/text.tsx'
 
 type Month = Schemas['Usage']
 type Kind = Month['kinds'][number]

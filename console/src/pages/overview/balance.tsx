@@ -1,0 +1,66 @@
+// The provider's account this month: what was used, and what is owed.
+import { api, ok } from '../../api.ts'
+import { useQuery } from '../../query.ts'
+import { may } from '../../session.tsx'
+import { Empty, money, Plot, Section, Shown, Time } from '../../ui/index.ts'
+
+const firstOfMonth = () => `${new Date().toISOString().slice(0, 7)}-01`
+
+export function Balance() {
+  const from = firstOfMonth()
+  const allowed = may('listBalances')
+  const history = useQuery(
+    signal => {
+      const query = { from, granularity: 'day' as const, limit: 500 }
+      return ok(api.GET('/api/v1/billing/balance/history', { params: { query }, signal }))
+    },
+    [from],
+    { when: allowed },
+  )
+  if (!allowed) return null
+  return (
+    <Section title="Balance this month">
+      <Shown query={history}>
+        {({ data }) => {
+          const latest = data.at(-1)
+          if (!latest)
+            return <Empty>None is recorded yet. The task “balance” asks the provider every hour.</Empty>
+          const price = (amount: string | number) => money(amount, latest.currency)
+          return (
+            <>
+              <div class="cards">
+                <div class="card">
+                  <span class="quiet">Used this month</span>
+                  <strong>{price(latest.month_to_date_usage)}</strong>
+                </div>
+                <div class="card">
+                  <span class="quiet">Owed this month</span>
+                  <strong>{price(latest.month_to_date_balance)}</strong>
+                </div>
+                <div class="card">
+                  <span class="quiet">Account balance</span>
+                  <strong>{price(latest.account_balance)}</strong>
+                </div>
+              </div>
+              <p class="quiet">
+                As of <Time at={latest.recorded_at} />
+                {data.length === 1 && '. From tomorrow on it is drawn by days.'}
+              </p>
+              {data.length > 1 && (
+                <Plot
+                  label="Month to date, by days"
+                  times={data.map(({ recorded_at }) => recorded_at)}
+                  series={[
+                    { name: 'Used', values: data.map(row => Number(row.month_to_date_usage)) },
+                    { name: 'Owed', values: data.map(row => Number(row.month_to_date_balance)) },
+                  ]}
+                  format={price}
+                />
+              )}
+            </>
+          )
+        }}
+      </Shown>
+    </Section>
+  )
+}
