@@ -31,4 +31,6 @@ export const routes: Route[] = [
     load: () => import('./pages/deployments.tsx'),
   },
   { path: '/deployments/:id', operation: 'getDeployment', load: () => import('./pages/deployment.tsx') },
+  { path: '/catalog', nav: 'Catalog', operation: 'listPlans', load: () => import('./pages/catalog.tsx') },
+  { path: '/catalog/:code', operation: 'getPlan', load: () => import('./pages/plan.tsx') },
 ]

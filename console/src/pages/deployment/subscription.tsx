@@ -75,7 +75,7 @@ function Agreed({ plan, plan_version: version, status, addons, ...terms }: Schem
             { name: 'Addon', cell: ({ code }) => code },
             {
               name: 'Adds',
-              cell: ({ qty, resource_kind }) => `${qty} ${resource_kind.replaceAll('_', ' ')}`,
+              cell: ({ qty, resource_kind }) => `${qty} × ${resource_kind.replaceAll('_', ' ')}`,
             },
             { name: 'How many', number: true, cell: ({ quantity }) => quantity },
             {

@@ -33,7 +33,9 @@ export function Costs() {
       const params = { query: { ...query, group_by: 'deployment' } }
       const [{ data }, deployments] = await Promise.all([
         ok(api.GET('/api/v1/costs', { params, signal })),
-        ok(api.GET('/api/v1/deployments', { params: { query: { limit: 500 } }, signal })),
+        may('listDeployments')
+          ? ok(api.GET('/api/v1/deployments', { params: { query: { limit: 500 } }, signal }))
+          : { data: [] },
       ])
       const names = new Map(deployments.data.map(({ id, display_name }) => [id, display_name]))
       return stacked(
