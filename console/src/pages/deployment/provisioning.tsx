@@ -96,7 +96,7 @@ const Runs = ({ list }: { list: List<Schemas['SagaRun']> }) => (
       },
       { name: 'Status', cell: ({ status }) => <Badge>{status}</Badge> },
       { name: 'Started', cell: ({ created_at }) => <Time at={created_at} /> },
-      { name: 'Error', cell: ({ error }) => error ?? <Missing /> },
+      { name: 'Error', cell: ({ error }) => error?.reason ?? <Missing /> },
     ]}
   />
 )

@@ -1,8 +1,8 @@
 // What follows from the API's map of states and moves. Pure.
-import type { Schemas } from '../../api.ts'
+import type { components } from '../../generated/api.d.ts'
 
-export type LifecycleMap = Schemas['DeploymentLifecycle']
-export type State = Schemas['Deployment']['state']
+export type LifecycleMap = components['schemas']['DeploymentLifecycle']
+export type State = components['schemas']['Deployment']['state']
 
 /** Whether some way leads from one state to another. */
 export function leadsTo(map: LifecycleMap, from: State, to: State, seen = new Set<State>()): boolean {

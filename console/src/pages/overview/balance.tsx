@@ -1,25 +1,28 @@
 // The provider's account this month: what was used, and what is owed.
 import { api, ok } from '../../api.ts'
 import { useQuery } from '../../query.ts'
+import { Link } from '../../router.tsx'
 import { may } from '../../session.tsx'
 import { Empty, money, Plot, Section, Shown, Time } from '../../ui/index.ts'
 
-const firstOfMonth = () => `${new Date().toISOString().slice(0, 7)}-01`
+/** From the month's first day on, in UTC; by hours while there are few days to draw. */
+function thisMonth() {
+  const today = new Date().toISOString().slice(0, 10)
+  const granularity = Number(today.slice(8)) > 3 ? ('day' as const) : ('hour' as const)
+  return { from: `${today.slice(0, 7)}-01`, granularity, limit: 500 }
+}
 
 export function Balance() {
-  const from = firstOfMonth()
+  const query = thisMonth()
   const allowed = may('listBalances')
   const history = useQuery(
-    signal => {
-      const query = { from, granularity: 'day' as const, limit: 500 }
-      return ok(api.GET('/api/v1/billing/balance/history', { params: { query }, signal }))
-    },
-    [from],
+    signal => ok(api.GET('/api/v1/billing/balance/history', { params: { query }, signal })),
+    [query],
     { when: allowed },
   )
   if (!allowed) return null
   return (
-    <Section title="Balance this month">
+    <Section title="Balance this month" actions={<Link href="/money/balance">Earlier</Link>}>
       <Shown query={history}>
         {({ data }) => {
           const latest = data.at(-1)
@@ -44,11 +47,11 @@ export function Balance() {
               </div>
               <p class="quiet">
                 As of <Time at={latest.recorded_at} />
-                {data.length === 1 && '. From tomorrow on it is drawn by days.'}
+                {data.length === 1 && '. It is drawn from the second record on.'}
               </p>
               {data.length > 1 && (
                 <Plot
-                  label="Month to date, by days"
+                  label="Month to date"
                   times={data.map(({ recorded_at }) => recorded_at)}
                   series={[
                     { name: 'Used', values: data.map(row => Number(row.month_to_date_usage)) },

@@ -118,11 +118,16 @@ const invoiceFigures = ({
   not_reconciled,
 }: Schemas['InvoiceCounts']): Figure[] => [
   {
+    name: 'Invoices that failed',
+    value: ingest_failed,
+    href: '/money/invoices?ingest_status=failed',
+    tone: 'bad',
+  },
+  {
     name: 'Invoices not read',
     value: not_ingested,
-    href: '/money?finance_status=not_ingested',
-    tone: ingest_failed > 0 ? 'bad' : 'busy',
-    ...(ingest_failed > 0 && { about: `${ingest_failed} failed` }),
+    href: '/money/invoices?finance_status=not_ingested',
+    tone: 'busy',
   },
   ...(not_pushed === null
     ? []
@@ -130,11 +135,17 @@ const invoiceFigures = ({
         {
           name: 'Invoices not pushed',
           value: not_pushed,
-          href: '/money?finance_status=not_pushed',
+          // Never told of, or not as they stand now: no one filter has both.
+          href: '/money/invoices',
           tone: 'bad' as const,
         },
       ]),
-  { name: 'Invoices not reconciled', value: not_reconciled, href: '/money?reconciled=false', tone: 'bad' },
+  {
+    name: 'Invoices not reconciled',
+    value: not_reconciled,
+    href: '/money/invoices?reconciled=false',
+    tone: 'bad',
+  },
 ]
 
 const mostDrift = ({ by_field: [most] }: Schemas['OpenDrift']): string | undefined =>
