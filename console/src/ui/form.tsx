@@ -15,6 +15,10 @@ export const valuesOf = (form: HTMLFormElement): Values =>
       .filter(([, value]) => value !== ''),
   )
 
+/** What `datetime-local` says, as the API takes it. */
+export const instantOf = (local: string | undefined): string | undefined =>
+  local && new Date(local).toISOString()
+
 const Refused = createContext<Problem['errors']>([])
 
 interface FormProps {

@@ -12,6 +12,7 @@ import {
   Facts,
   Field,
   Form,
+  instantOf,
   moneyOfMinor,
   Section,
   Shown,
@@ -117,7 +118,8 @@ function SubscribeDialog({ deployment, done, onClose }: Props & { onClose: () =>
     const addons = Object.entries(rest).flatMap(([name, quantity]) =>
       Number(quantity) > 0 ? [{ code: name.slice('addon:'.length), quantity: Number(quantity) }] : [],
     )
-    const body = { plan_code, addons, ...(trial && { trial_ends_at: new Date(trial).toISOString() }) }
+    const ends = instantOf(trial)
+    const body = { plan_code, addons, ...(ends && { trial_ends_at: ends }) }
     await ok(
       api.POST('/api/v1/deployments/{id}/subscribe', { params: { path: { id } }, body, headers: once() }),
     )
