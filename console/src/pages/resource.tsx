@@ -23,7 +23,6 @@ import {
   type TimelineItem,
 } from '../ui/index.ts'
 import { DesiredState } from './desired-state.tsx'
-import { ownersOf } from './owners.ts'
 
 type Resource = Schemas['ResourceDetail']
 type Drift = Schemas['Drift']
@@ -57,7 +56,7 @@ export default function ResourcePage({ params: { id = '' } }: PageProps) {
                 </Section>
               </div>
             </div>
-            <Owners resource={data} events={events} />
+            <Owners id={id} />
             <Costs id={id} />
           </>
         )}
@@ -151,20 +150,33 @@ const History = ({ events }: { events: Events }) => (
   </Section>
 )
 
-function Owners({ resource, events }: { resource: Resource; events: Events }) {
-  const owners = ownersOf(resource, events.rows, !events.more)
+function Owners({ id }: { id: string }) {
+  const owners = useList(
+    (cursor, signal) =>
+      ok(api.GET('/api/v1/inventory/{id}/owners', { params: { path: { id }, query: { cursor } }, signal })),
+    [id],
+    { every: 60_000 },
+  )
   return (
     <Section title="Owners">
       <Table
         label="Owners, newest first"
-        list={{ rows: owners, loading: events.loading }}
-        id={({ from }) => from ?? 'before'}
+        list={owners}
+        id={({ valid_from }) => valid_from}
         empty="Nobody had it."
         columns={[
-          { name: 'From', cell: ({ from }) => (from ? <Time at={from} /> : 'earlier') },
-          { name: 'To', cell: ({ to }) => (to ? <Time at={to} /> : 'now') },
+          { name: 'From', cell: ({ valid_from }) => <Time at={valid_from} /> },
+          { name: 'To', cell: ({ valid_to }) => (valid_to ? <Time at={valid_to} /> : 'now') },
           { name: 'Tenant', cell: ({ tenant_id }) => tenant_id ?? <Missing /> },
-          { name: 'Deployment', cell: ({ deployment_id }) => deployment_id ?? <Missing /> },
+          {
+            name: 'Deployment',
+            cell: ({ deployment_id }) =>
+              deployment_id ? (
+                <Link href={to`/deployments/${deployment_id}`}>{deployment_id}</Link>
+              ) : (
+                <Missing />
+              ),
+          },
           { name: 'Project', cell: ({ project_id }) => project_id ?? <Missing /> },
         ]}
       />
