@@ -1,6 +1,8 @@
 // Every page: its path, the file it is in, and the operation without which it shows nothing. Those with `nav` are in the
-// navigation, in this order, for whoever may call the operation; the first of them is where `/` leads.
+// navigation, in this order, for whoever may call the operation; the first of them is where `/` leads. The command palette
+// has all of them.
 import type { ComponentType } from 'preact'
+import { administration } from './pages/admin/routes.ts'
 import type { OperationId } from './session.tsx'
 
 /** What a page is given: the parts of its path. */
@@ -12,6 +14,10 @@ export interface Route {
   path: string
   operation: OperationId
   nav?: string
+  /** The page under which the navigation has it, while that or one of its pages is open. */
+  within?: string
+  /** What a page with an id in its path shows: the command palette opens it by a typed id. */
+  shows?: string
   load: () => Promise<{ default: ComponentType<PageProps> }>
 }
 
@@ -22,5 +28,11 @@ export const routes: Route[] = [
     operation: 'listResources',
     load: () => import('./pages/inventory.tsx'),
   },
-  { path: '/inventory/:id', operation: 'getResource', load: () => import('./pages/resource.tsx') },
+  {
+    path: '/inventory/:id',
+    shows: 'resource',
+    operation: 'getResource',
+    load: () => import('./pages/resource.tsx'),
+  },
+  ...administration,
 ]
