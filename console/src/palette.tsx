@@ -1,6 +1,6 @@
 // The command palette: Ctrl-K or Cmd-K, then a few letters.
 import { signal } from '@preact/signals'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { navigate, to } from './router.tsx'
 import { routes } from './routes.ts'
 import { may, signOut } from './session.tsx'
@@ -51,7 +51,7 @@ function OpenPalette() {
   const id = useId()
   const found = commands(typed)
   const chosen = useRef<HTMLDivElement>(null)
-  useEffect(() => chosen.current?.scrollIntoView({ block: 'nearest' }), [at])
+  useLayoutEffect(() => chosen.current?.scrollIntoView({ block: 'nearest' }), [at])
   const close = () => (paletteOpen.value = false)
   const choose = (command: Command | undefined) => {
     close()

@@ -58,17 +58,17 @@ const Fields = ({ entry }: { entry: Entry }) => (
     facts={[
       ['When', <Time key="at" at={entry.at} seconds />],
       [
-        'Who',
+        'Actor',
         <Link key="actor" href={to`/admin/audit?actor=${entry.actor}`}>
           {entry.actor}
         </Link>,
       ],
-      ['Role', entry.actor_role],
-      ['Who’s tenant', entry.actor_tenant_id],
+      ['Actor’s role', entry.actor_role],
+      ['Actor’s tenant', entry.actor_tenant_id],
       ['Action', <ActionBadge key="action" action={entry.action} />],
-      ['Kind of thing', entry.subject_type.replaceAll('_', ' ')],
+      ['Subject', entry.subject_type.replaceAll('_', ' ')],
       [
-        'Its id',
+        'Subject’s id',
         <Link
           key="subject"
           href={to`/admin/audit?subject_type=${entry.subject_type}&subject_id=${entry.subject_id}`}

@@ -45,10 +45,10 @@ export default function AuditLog() {
     >
       <Filters
         fields={[
-          { name: 'actor', label: 'Who', search: true },
+          { name: 'actor', label: 'Actor', search: true },
           { name: 'operation', label: 'Operation' },
-          { name: 'subject_type', label: 'Kind of thing' },
-          { name: 'subject_id', label: 'Its id' },
+          { name: 'subject_type', label: 'Subject' },
+          { name: 'subject_id', label: 'Subject’s id' },
           { name: 'tenant_id', label: 'Tenant' },
           { name: 'since', label: 'From', type: 'date' },
           { name: 'until', label: 'To', type: 'date' },
@@ -71,11 +71,11 @@ export default function AuditLog() {
               </Link>
             ),
           },
-          { name: 'Who', cell: ({ actor }) => actor },
+          { name: 'Actor', cell: ({ actor }) => actor },
           { name: 'Operation', cell: ({ operation }) => operation },
           { name: 'Action', cell: ({ action }) => <ActionBadge action={action} /> },
-          { name: 'Kind of thing', cell: ({ subject_type }) => subject_type.replaceAll('_', ' ') },
-          { name: 'Its id', cell: ({ subject_id }) => <span title={subject_id}>{subject_id}</span> },
+          { name: 'Subject', cell: ({ subject_type }) => subject_type.replaceAll('_', ' ') },
+          { name: 'Subject’s id', cell: ({ subject_id }) => <span title={subject_id}>{subject_id}</span> },
           { name: 'Tenant', cell: ({ tenant_id }) => tenant_id ?? <Missing /> },
         ]}
       />

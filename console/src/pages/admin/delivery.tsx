@@ -74,7 +74,7 @@ export default function DeliveryPage({ params: { id = '', delivery = '' } }: Pag
                 />
               </Section>
               <Section title="What is sent">
-                <Json label="What is sent" value={data.event} />
+                <Json label="Message" value={data.event} />
               </Section>
             </div>
           </>

@@ -14,7 +14,7 @@ import {
   Timeline,
   type TimelineItem,
 } from '../../ui/index.ts'
-import { RunStatus, TaskActs } from './tasks.tsx'
+import { TaskActs } from './tasks.tsx'
 
 type Run = Schemas['TaskRun']
 
@@ -95,7 +95,7 @@ function itemOf(run: Run): TimelineItem {
     tone: TONES[status],
     title: (
       <>
-        <RunStatus status={status} />{' '}
+        <span class={TONES[status]}>{status}</span>{' '}
         <span class="quiet">
           {trigger === 'manual' ? `asked for by ${requested_by ?? 'somebody'}` : 'by its schedule'}
           {took(run)}

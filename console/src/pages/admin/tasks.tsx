@@ -38,15 +38,12 @@ export default function Tasks() {
 const LastRun = ({ run }: { run: Schemas['TaskRun'] | null }) =>
   run ? (
     <>
-      <RunStatus status={run.status} /> <Time at={run.finished_at ?? run.requested_at} />
+      <Badge {...(run.finished_at ? {} : { tone: 'busy' as const })}>{run.status}</Badge>{' '}
+      <Time at={run.finished_at ?? run.requested_at} />
     </>
   ) : (
     <Missing />
   )
-
-export const RunStatus = ({ status }: { status: Schemas['TaskRun']['status'] }) => (
-  <Badge tone={status === 'queued' || status === 'running' ? 'busy' : undefined}>{status}</Badge>
-)
 
 /** Run now, and pause or resume: in the list and on the task's page. */
 export function TaskActs({ task, done, ...rest }: { task: Task; done: () => Promise<void>; class?: string }) {
@@ -56,7 +53,7 @@ export function TaskActs({ task, done, ...rest }: { task: Task; done: () => Prom
     <span class="acts">
       <ActButton
         operation="runTask"
-        label={`Run ${name} now`}
+        label={`Run now: ${name}`}
         done={`${name} is queued`}
         run={async () => {
           await ok(api.POST('/api/v1/admin/scheduled_tasks/{name}/run', { params }))

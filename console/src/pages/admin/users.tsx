@@ -16,7 +16,6 @@ import {
   Missing,
   Page,
   Table,
-  Time,
   type Values,
 } from '../../ui/index.ts'
 import { RoleField } from './role-field.tsx'
@@ -72,7 +71,6 @@ const columns = (open: (opened: Opened) => void, reload: () => Promise<void>): C
   { name: 'E-mail', cell: ({ email }) => email ?? <Missing /> },
   { name: 'Role', cell: ({ role }) => role ?? <Missing /> },
   { name: 'Status', cell: ({ status }) => <Badge>{status}</Badge> },
-  { name: 'Since', cell: ({ created_at }) => <Time at={created_at} /> },
   {
     name: 'Actions',
     cell: user => {

@@ -49,7 +49,7 @@ export default function WebhookPage({ params: { id = '' } }: PageProps) {
           fields={[{ name: 'status', label: 'Status', options: ['pending', 'delivered', 'failed'] }]}
         />
         <Table
-          label="Deliveries"
+          label="Deliveries, newest first"
           list={deliveries}
           id={delivery => delivery.id}
           empty="No delivery matches; they are kept for 30 days."
