@@ -67,10 +67,10 @@ export default function Users() {
 const columns = (open: (opened: Opened) => void, reload: () => Promise<void>): Column<User>[] => [
   { name: 'User', cell: ({ id }) => id },
   { name: 'Tenant', cell: ({ tenant_id }) => tenant_id },
-  { name: 'Name', cell: ({ display_name }) => display_name ?? <Missing /> },
-  { name: 'E-mail', cell: ({ email }) => email ?? <Missing /> },
   { name: 'Role', cell: ({ role }) => role ?? <Missing /> },
   { name: 'Status', cell: ({ status }) => <Badge>{status}</Badge> },
+  { name: 'Name', cell: ({ display_name }) => display_name ?? <Missing /> },
+  { name: 'E-mail', cell: ({ email }) => email ?? <Missing /> },
   {
     name: 'Actions',
     cell: user => {
