@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { Type } from 'typebox'
+import { createSandboxStorage } from '../../sandbox/storage/server.ts'
 import { handle, type JobType } from '../../src/kernel/queue/queues.ts'
 import { assertAccessible, inBrowser, type Served, serveConsole } from '../support/console.ts'
 import { eventually } from '../support/eventually.ts'
@@ -114,7 +115,7 @@ test(
     await page.getByRole('button', { name: 'Show probe' }).last().click()
     const dialog = page.getByRole('dialog', { name: 'probe' })
     await dialog.getByText('the moon is in the way').waitFor()
-    await dialog.getByRole('region', { name: 'Payload' }).getByText('"n": 1').waitFor()
+    await dialog.getByRole('region', { name: 'Payload' }).getByText('"n": ').waitFor()
     await assertAccessible(page)
     await dialog.getByRole('button', { name: 'Retry probe' }).click()
     await said(page, 'probe is queued again')
@@ -128,12 +129,16 @@ test(
 test('a backend is added, found wanting or good, used and deleted by its name', inBrowser, async t => {
   const served = await serveConsole(t)
   quickStorage(t, served)
+  const keys = { accessKeyId: 'AKID', secretAccessKey: 'another', region: 'fra1', bucket: 'archive' }
+  const bucket = createSandboxStorage({ ...keys, clock: served.clock })
+  const { url: endpoint } = await bucket.listen()
+  t.after(() => bucket.close())
   const { page } = await served.open({ token: await served.tokens.admin(), path: '/admin/storage' })
   await page.getByRole('button', { name: 'Add a backend' }).click()
   await page.getByLabel('Kind').selectOption('s3')
   for (const [label, value] of [
     ['Name', 'archive'],
-    ['Endpoint', served.url],
+    ['Endpoint', endpoint],
     ['Bucket', 'archive'],
     ['Region', 'fra1'],
     ['Access key’s id', 'AKID'],

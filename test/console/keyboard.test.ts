@@ -75,8 +75,10 @@ test('on every page of administration something is done by the keyboard alone', 
 
   await go(page, 'API keys')
   await press(page, 'Create a key')
+  await page.getByRole('dialog').waitFor()
   await page.keyboard.press('Escape')
-  await page.keyboard.press('Enter')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await press(page, 'Create a key')
   await type(page, 'Description', 'mine')
   await page.keyboard.press('Enter')
   await page.getByLabel('API key', { exact: true }).waitFor()
