@@ -22,6 +22,7 @@ export interface Route {
 }
 
 export const routes: Route[] = [
+  { path: '/', nav: 'Overview', operation: 'getOverview', load: () => import('./pages/overview.tsx') },
   {
     path: '/inventory',
     nav: 'Inventory',
@@ -34,5 +35,19 @@ export const routes: Route[] = [
     operation: 'getResource',
     load: () => import('./pages/resource.tsx'),
   },
+  {
+    path: '/deployments',
+    nav: 'Deployments',
+    operation: 'listDeployments',
+    load: () => import('./pages/deployments.tsx'),
+  },
+  {
+    path: '/deployments/:id',
+    shows: 'deployment',
+    operation: 'getDeployment',
+    load: () => import('./pages/deployment.tsx'),
+  },
+  { path: '/catalog', nav: 'Catalog', operation: 'listPlans', load: () => import('./pages/catalog.tsx') },
+  { path: '/catalog/:code', operation: 'getPlan', load: () => import('./pages/plan.tsx') },
   ...administration,
 ]
