@@ -1,6 +1,8 @@
 // The table of contents of the shared pieces; what each takes is in its file. How to write a page: console/README.md.
 export { ActButton } from './act-button.tsx'
 export { Bars } from './bars.tsx'
+export { Choices, chosen } from './choices.tsx'
+export { Copy, Once } from './copy.tsx'
 export { Confirm, Dialog } from './dialog.tsx'
 export { type FilterField, Filters } from './filters.tsx'
 export { Field, Form, instantOf, type Values } from './form.tsx'
