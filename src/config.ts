@@ -53,7 +53,7 @@ export const variables = {
   MANAGEMENT_PORT: withDefault(
     '4006',
     check.port,
-    'loopback-only listener for `/metrics`, `/docs`, `/openapi.json` and `/ready`; 0 turns it off',
+    'loopback-only listener for the console at `/`, `/metrics`, `/docs`, `/openapi.json` and `/ready`; 0 turns it off',
   ),
   DATABASE_URL: {
     ...optionalSecret(

@@ -24,7 +24,7 @@ interface Options {
 type Ask<T> = (signal: AbortSignal) => Promise<T>
 
 export function useQuery<T>(ask: Ask<T>, deps: unknown[], { every, when = true }: Options = {}): Query<T> {
-  const key = JSON.stringify([deps, when, signIns.value])
+  const key = JSON.stringify([deps, when])
   const [state, setState] = useState<{ key: string; data?: T | undefined; problem?: Problem | undefined }>({
     key: '',
   })
@@ -54,7 +54,8 @@ export function useQuery<T>(ask: Ask<T>, deps: unknown[], { every, when = true }
       stopPolling?.()
       current.current?.abort()
     }
-  }, [run, every])
+    // After a sign-in it is asked again, and what is shown stays: a form in it must not be lost.
+  }, [run, every, signIns.value])
 
   const known = state.key === key
   return {

@@ -36,8 +36,8 @@ export const SignIn = () => (
   <main class="sign-in">
     <h1>Cloud Operations</h1>
     <p>
-      Paste a token, or open the link that the service printed when it started.{' '}
-      <code>npx cloudops token</code> makes one for development.
+      Paste a token, or open a link that ends in <code>#token=…</code>. For development{' '}
+      <code>npx cloudops token</code> makes one.
     </p>
     <TokenForm />
   </main>

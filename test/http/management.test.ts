@@ -112,15 +112,77 @@ test('its answers carry the security headers of the API, and the page may run it
   assert.ok(!bundle.logged().includes('cops_nowhere'))
 })
 
+test('the console answers to every address that is asked for as a page, and nothing in it is inline', async t => {
+  const { url } = await listen(t, await setup(t))
+  const headers = { accept: 'text/html,*/*;q=0.8' }
+  for (const path of ['/', '/inventory', '/inventory/x.y']) {
+    const answer = await fetch(url + path, { headers })
+    assert.equal(answer.status, 200, path)
+    assert.match(answer.headers.get('content-security-policy')!, /^default-src 'self'; /)
+    assert.doesNotMatch(answer.headers.get('content-security-policy')!, /unsafe|data:|\*/)
+    assert.equal(answer.headers.get('cache-control'), 'no-cache')
+    assert.doesNotMatch(
+      await answer.text(),
+      /<style|<script(?! type="module" crossorigin src="\/assets\/)|style=| on\w+=/,
+    )
+  }
+  for (const path of ['/inventory', '/assets/nothing.js', '/assets/..%2findex.html', '/package.json'])
+    assert.equal((await fetch(url + path)).status, 404, path)
+  for (const path of ['/assets/nothing.js', '/api/nothing'])
+    assert.notEqual((await fetch(url + path, { headers })).status, 200, path)
+})
+
+test('the console’s files are kept by browsers for good, and sent compressed', async t => {
+  const { url } = await listen(t, await setup(t))
+  const page = await (await fetch(`${url}/`)).text()
+  const [, script] = /src="(\/assets\/[^"]+)"/.exec(page)!
+  const answer = await fetch(url + script)
+  assert.deepEqual(
+    ['content-type', 'content-encoding', 'cache-control'].map(name => answer.headers.get(name)),
+    ['text/javascript; charset=utf-8', 'gzip', 'public, max-age=31536000, immutable'],
+  )
+  const plain = await fetch(url + script, { headers: { 'accept-encoding': 'identity' } })
+  assert.equal(await plain.text(), await answer.text())
+})
+
+test('with the session cookie a page of this listener may write, and a page from anywhere else may not', async t => {
+  const bundle = await setup(t)
+  const { url } = await listen(t, bundle)
+  const authorization = `Bearer ${await bundle.tokens.admin()}`
+  const started = await fetch(`${url}/api/v1/session`, {
+    method: 'POST',
+    headers: { authorization, origin: url },
+  })
+  const cookie = started.headers.get('set-cookie')!.split(';')[0]!
+  const pause = async (origin?: string) => {
+    const headers = { cookie, ...(origin && { origin }) }
+    const path = '/api/v1/admin/scheduled_tasks/housekeeping/pause'
+    const answer = await fetch(url + path, { method: 'POST', headers })
+    return [answer.status, answer.headers.get('access-control-allow-origin')]
+  }
+  assert.deepEqual(await pause(url), [200, null])
+  const { port } = new URL(url)
+  for (const origin of [
+    undefined,
+    'null',
+    'https://evil.test',
+    `http://localhost:${port}`,
+    `https://127.0.0.1:${port}`,
+  ])
+    assert.deepEqual(await pause(origin), [403, null], origin)
+  assert.deepEqual(await pause('http://localhost:5173'), [200, 'http://localhost:5173'])
+})
+
 test('a name that merely resolves to loopback is refused', async t => {
   const bundle = await setup(t)
   const { url } = await listen(t, bundle)
-  const status = await new Promise<number | undefined>((resolve, reject) => {
-    request(`${url}/metrics`, { headers: { host: 'evil.example.com' } }, answer =>
-      resolve(answer.resume().statusCode),
-    )
-      .on('error', reject)
-      .end()
-  })
-  assert.equal(status, 403)
+  for (const path of ['/metrics', '/', '/inventory', '/api/v1/session']) {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const headers = { host: 'evil.example.com', accept: 'text/html' }
+      request(url + path, { headers }, answer => resolve(answer.resume().statusCode))
+        .on('error', reject)
+        .end()
+    })
+    assert.equal(status, 403, path)
+  }
 })

@@ -1,5 +1,5 @@
 // Filters of a list, kept in the address: a link to the page is a link to what it shows.
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { filter, navigate, path, setFilters } from '../router.tsx'
 import { type Option, Options } from './form.tsx'
 
@@ -37,6 +37,11 @@ export function Filters({ fields }: { fields: FilterField[] }) {
 function FilterControl({ name, label, options, flag, search, type = 'text' }: FilterField) {
   const id = useId()
   const value = filter(name)
+  // Set when the address changes, and only then: a page that is drawn again leaves alone what is being typed.
+  const text = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (text.current) text.current.value = value ?? ''
+  }, [value])
   const change = (next: string) => setFilters({ [name]: next.trim() })
   if (flag) {
     return (
@@ -62,7 +67,7 @@ function FilterControl({ name, label, options, flag, search, type = 'text' }: Fi
         <input
           id={id}
           type={type as 'text'}
-          value={value ?? ''}
+          ref={text}
           data-search={search || undefined}
           onChange={event => change(event.currentTarget.value)}
         />

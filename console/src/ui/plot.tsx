@@ -54,12 +54,13 @@ export function Plot({
   }, [key])
 
   function rowsOf(): uPlot.AlignedData {
-    const x = times.map(time => Date.parse(time) / 1000)
-    if (as === 'line') return [x, ...series.map(({ values }) => values)]
+    if (as === 'line')
+      return [times.map(time => Date.parse(time) / 1000), ...series.map(({ values }) => values)]
     // Each lies on the sum of those before it; the highest is drawn first.
     const sums = times.map(() => 0)
     const stacked = series.map(({ values }) => values.map((value, i) => (sums[i] = sums[i]! + (value ?? 0))))
-    return [x, ...stacked.reverse()]
+    // Side by side at equal distances: months differ in length, and their bars must not.
+    return [times.map((_, i) => i), ...stacked.reverse()]
   }
 
   function options(UPlot: typeof uPlot, width: number): uPlot.Options {
@@ -73,9 +74,12 @@ export function Plot({
       height: HEIGHT,
       legend: { show: false },
       cursor: { drag: { x: false, y: false } },
-      scales: { y: { range: (_plot, min, max) => [Math.min(0, min ?? 0), (max ?? 0) * 1.05 || 1] } },
+      scales: {
+        ...(bars && { x: { time: false, range: (): [number, number] => [-0.6, times.length - 0.4] } }),
+        y: { range: (_plot, min, max) => [Math.min(0, min ?? 0), (max ?? 0) * 1.05 || 1] },
+      },
       axes: [
-        axis,
+        bars ? { ...axis, splits: () => times.map((_, i) => i), values: () => times.map(formatTime) } : axis,
         { ...axis, size: 70, values: (_plot: uPlot, splits: number[]) => splits.map(split => format(split)) },
       ],
       series: [
