@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: fb87950d86c399c23083a832d8c5a12a44f783924b5ef2a415826cf65d8ebcc4
+// Made from docs/openapi.json by `npm run console:types`: cfeefc5b0b72f15072b5f20e2107a76213070785643bf485f0342f6a8aa479b9
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
