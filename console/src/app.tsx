@@ -49,7 +49,7 @@ function onShortcut(event: KeyboardEvent): void {
   field.select()
 }
 
-const visible = () => routes.filter(({ nav, operation }) => nav && may(operation))
+const visible = () => routes.filter(({ nav, operation }) => nav && may(...[operation].flat()))
 
 function Navigation() {
   const { sub, kind, tenant_id } = session.value!
@@ -94,7 +94,7 @@ function CurrentPage() {
   useEffect(() => {
     if (!found && path.value === '/' && first) navigate(first.path, { replace: true })
   }, [found, first])
-  if (found && may(found.route.operation)) {
+  if (found && may(...[found.route.operation].flat())) {
     // Another resource is another page: nothing of the one before is kept.
     return <LoadedPage key={JSON.stringify([found.route.path, found.params])} {...found} />
   }

@@ -16,7 +16,7 @@ interface Command {
 
 function commands(typed: string): Command[] {
   const pages = routes
-    .filter(({ nav, operation }) => nav && may(operation))
+    .filter(({ nav, operation }) => nav && may(...[operation].flat()))
     .map(({ nav, path }) => ({ name: `Go to ${nav}`, run: () => navigate(path) }))
   const others = [
     { name: 'Change the theme', run: nextTheme },

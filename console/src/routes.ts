@@ -10,7 +10,8 @@ export interface PageProps {
 
 export interface Route {
   path: string
-  operation: OperationId
+  /** Several: one of them is enough, as where tenants have a path of their own. */
+  operation: OperationId | OperationId[]
   nav?: string
   load: () => Promise<{ default: ComponentType<PageProps> }>
 }

@@ -9,6 +9,8 @@ export interface FilterField {
   label: string
   /** A choice; none: free text. */
   options?: readonly Option[]
+  /** What no choice means; unless told: any. */
+  none?: string
   /** A box to tick: `true` or absent. */
   flag?: boolean
   type?: 'text' | 'month' | 'date'
@@ -34,7 +36,7 @@ export function Filters({ fields }: { fields: FilterField[] }) {
   )
 }
 
-function FilterControl({ name, label, options, flag, search, type = 'text' }: FilterField) {
+function FilterControl({ name, label, options, none = 'any', flag, search, type = 'text' }: FilterField) {
   const id = useId()
   const value = filter(name)
   // Set when the address changes, and only then: a page that is drawn again leaves alone what is being typed.
@@ -60,7 +62,7 @@ function FilterControl({ name, label, options, flag, search, type = 'text' }: Fi
       <label for={id}>{label}</label>
       {options ? (
         <select id={id} value={value ?? ''} onChange={event => change(event.currentTarget.value)}>
-          <option value="">any</option>
+          <option value="">{none}</option>
           <Options options={options} selected={value} />
         </select>
       ) : (

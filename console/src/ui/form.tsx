@@ -72,6 +72,8 @@ interface FieldProps {
     | 'textarea'
     | 'checkbox'
   options?: readonly Option[]
+  /** What may be chosen beside typing it. */
+  suggestions?: readonly Option[]
   pattern?: string
   min?: number | string
   max?: number | string
@@ -79,7 +81,16 @@ interface FieldProps {
   maxLength?: number
 }
 
-export function Field({ label, name, help, value, type = 'text', options, ...rest }: FieldProps) {
+export function Field({
+  label,
+  name,
+  help,
+  value,
+  type = 'text',
+  options,
+  suggestions,
+  ...rest
+}: FieldProps) {
   const id = useId()
   const message = useContext(Refused).find(({ pointer }) => pointer === `/${name}`)?.message
   const described = help || message ? `${id}-about` : undefined
@@ -106,7 +117,19 @@ export function Field({ label, name, help, value, type = 'text', options, ...res
       ) : type === 'checkbox' ? (
         <input {...common} type="checkbox" defaultChecked={value === 'on'} />
       ) : (
-        <input {...common} {...rest} type={type as 'text'} defaultValue={value} autocomplete="off" />
+        <input
+          {...common}
+          {...rest}
+          type={type as 'text'}
+          defaultValue={value}
+          autocomplete="off"
+          list={suggestions && `${id}-list`}
+        />
+      )}
+      {suggestions && (
+        <datalist id={`${id}-list`}>
+          <Options options={suggestions} />
+        </datalist>
       )}
       {described && (
         <p id={described} class={message ? 'wrong' : 'quiet'}>
