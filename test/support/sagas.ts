@@ -16,6 +16,7 @@ export interface ShownStep {
   started_at: string
   finished_at: string | null
   duration_ms: number | null
+  compensated_at: string | null
   error: string | null
 }
 

@@ -70,6 +70,7 @@ export const SagaStep = noun(
     started_at: Time,
     finished_at: Nullable(Time),
     duration_ms: Nullable(Type.Integer()),
+    compensated_at: Nullable(Type.String({ ...Time, description: 'When it was undone.' })),
     error: Nullable(
       Type.String({ description: 'Why it failed, or why its compensation did; null when all went well.' }),
     ),

@@ -12,6 +12,7 @@ export {
   findTerms,
   SUBSCRIPTION_OF_DEPLOYMENT,
   type SubscriptionTerms,
+  versionMembers,
 } from './store.ts'
 export {
   ChangePlanVersionBody,

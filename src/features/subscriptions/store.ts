@@ -22,6 +22,11 @@ export const SUBSCRIPTION_OF_DEPLOYMENT = (deploymentId: string): string => `
   join plan_versions v on v.id = s.plan_version_id join plans p on p.id = v.plan_id
   where s.deployment_id = ${deploymentId}`
 
+/** SQL, for plan_versions `v`: what a version is shown with. */
+export const versionMembers = {
+  subscriptions: `(select count(*)::int from subscriptions s where s.plan_version_id = v.id and s.status <> 'cancelled')`,
+}
+
 export async function insertSubscription(
   tx: Executor,
   subscription: SubscriptionRow,
