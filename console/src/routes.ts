@@ -24,4 +24,19 @@ export const routes: Route[] = [
     load: () => import('./pages/inventory.tsx'),
   },
   { path: '/inventory/:id', operation: 'getResource', load: () => import('./pages/resource.tsx') },
+  {
+    path: '/money',
+    nav: 'Money',
+    operation: ['listCosts', 'listOwnCosts'],
+    load: () => import('./pages/costs.tsx'),
+  },
+  { path: '/money/invoices', operation: 'listInvoices', load: () => import('./pages/invoices.tsx') },
+  { path: '/money/invoices/:id', operation: 'getInvoice', load: () => import('./pages/invoice.tsx') },
+  {
+    path: '/money/lines',
+    operation: ['listCostLines', 'listOwnCostLines'],
+    load: () => import('./pages/cost-lines.tsx'),
+  },
+  { path: '/money/margins', operation: 'listMargins', load: () => import('./pages/margins.tsx') },
+  { path: '/money/balance', operation: 'getBalance', load: () => import('./pages/balance.tsx') },
 ]

@@ -9,13 +9,15 @@ interface Props {
   path: string
   query?: Record<string, string | undefined>
   children: ComponentChildren
+  /** A link among words, not a button. */
+  plain?: boolean
 }
 
 /**
  * A link. The API is asked first, and let go with its first words: a refusal is told here, where a browser would save it or
  * say that there is no file.
  */
-export function Download({ path, query = {}, children }: Props) {
+export function Download({ path, query = {}, plain = false, children }: Props) {
   const asked = new URLSearchParams(Object.entries(query).filter(([, value]) => value) as [string, string][])
   const url = `${apiAddress || location.origin}${path}${asked.size > 0 ? `?${asked}` : ''}`
   const act = useAct(async () => {
@@ -41,7 +43,7 @@ export function Download({ path, query = {}, children }: Props) {
     act.run()
   }
   return (
-    <a class="button" href={url} download="" onClick={follow}>
+    <a class={plain ? undefined : 'button'} href={url} download="" onClick={follow}>
       {children}
     </a>
   )

@@ -10,11 +10,11 @@ interface Tab {
 }
 
 export function Tabs({ label, tabs }: { label: string; tabs: Tab[] }) {
-  // A tab that is a filter of another's page comes before it and wins.
+  // The longest wins: a filter of a page over the page, a page over what it is a part of.
   const here = (href: string) => {
     const [page, query] = href.split('?')
     return (
-      path.value === page &&
+      (path.value === page || path.value.startsWith(`${page}/`)) &&
       [...new URLSearchParams(query)].every(([name, value]) => search.value.get(name) === value)
     )
   }
