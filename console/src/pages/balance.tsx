@@ -23,7 +23,7 @@ const FIELDS: FilterField[] = [
     name: 'granularity',
     label: 'Points',
     options: [{ value: 'hour', text: 'all, hour by hour' }],
-    none: 'the last of each day',
+    any: 'the last of each day',
   },
 ]
 

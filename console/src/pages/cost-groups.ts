@@ -1,6 +1,6 @@
 // Costs over months, as the API lists them, turned into what is stacked: one series for each group, each currency by itself.
 import type { Schemas } from '../api.ts'
-import { fromMinor } from './money.tsx'
+import { decimalOfMinor } from '../ui/minor.ts'
 
 type Cost = Schemas['Cost']
 
@@ -40,7 +40,7 @@ export function stacksOf(rows: Cost[], dimension: Dimension): Stack[] {
       const key = JSON.stringify([value, others])
       const group = groups.get(key) ?? { value, others, amounts: months.map(() => 0), total: 0 }
       groups.set(key, group)
-      const amount = fromMinor(row.amount_minor, currency)
+      const amount = Number(decimalOfMinor(row.amount_minor, currency))
       group.amounts[months.indexOf(row.period)]! += amount
       group.total += amount
     }

@@ -60,7 +60,7 @@ const fields = (whole: boolean): FilterField[] => [
     name: 'group_by',
     label: 'Stacked by',
     options: whole ? ['kind', 'deployment', 'project'] : ['deployment'],
-    none: whole ? 'tenant' : 'kind',
+    any: whole ? 'tenant' : 'kind',
   },
   { name: 'from', label: 'From', type: 'month' },
   { name: 'to', label: 'To', type: 'month' },

@@ -19,9 +19,10 @@ import {
   Table,
   Time,
 } from '../ui/index.ts'
+import { moneyOfMinor } from '../ui/minor.ts'
 import { CostLineTable } from './cost-line-table.tsx'
 import { FinanceBadge, IngestBadge, ReconciledBadge } from './invoices.tsx'
-import { difference, MoneyTabs, minorMoney } from './money.tsx'
+import { difference, MoneyTabs } from './money.tsx'
 
 type Invoice = Schemas['InvoiceDetail']
 
@@ -108,7 +109,7 @@ function Acts({ invoice, reload }: { invoice: Invoice; reload: () => Promise<voi
 }
 
 const shownMinor = (minor: number | null, { currency }: Invoice) =>
-  minor === null ? <Missing /> : minorMoney(minor, currency)
+  minor === null ? <Missing /> : moneyOfMinor(minor, currency)
 
 const Totals = ({ invoice }: { invoice: Invoice }) => (
   <Facts

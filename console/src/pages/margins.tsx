@@ -4,14 +4,15 @@ import { api, ok, type Schemas } from '../api.ts'
 import { useList } from '../query.ts'
 import { filter, filters, Link, to } from '../router.tsx'
 import { type Column, type FilterField, Filters, Missing, Page, Table } from '../ui/index.ts'
-import { MoneyTabs, minorMoney } from './money.tsx'
+import { moneyOfMinor } from '../ui/minor.ts'
+import { MoneyTabs } from './money.tsx'
 
 type Margin = Schemas['Margin']
 type Amount = { currency: string; amount_minor: number }
 
 const FIELDS: FilterField[] = [
   { name: 'period', label: 'Month', type: 'month' },
-  { name: 'by', label: 'Of each', options: ['tenant'], none: 'deployment' },
+  { name: 'by', label: 'Of each', options: ['tenant'], any: 'deployment' },
   { name: 'tenant_id', label: 'Tenant', search: true },
 ]
 
@@ -20,7 +21,7 @@ const Amounts = ({ amounts }: { amounts: Amount[] }) =>
   amounts.length === 0 ? (
     <Missing />
   ) : (
-    amounts.map(({ currency, amount_minor }) => minorMoney(amount_minor, currency)).join(' + ')
+    amounts.map(({ currency, amount_minor }) => moneyOfMinor(amount_minor, currency)).join(' + ')
   )
 
 const columns = (byTenant: boolean): (Column<Margin> | false)[] => [
@@ -43,7 +44,7 @@ const columns = (byTenant: boolean): (Column<Margin> | false)[] => [
     cell: ({ margin }) =>
       margin ? (
         <span class={margin.amount_minor < 0 ? 'bad' : undefined}>
-          {minorMoney(margin.amount_minor, margin.currency)}
+          {moneyOfMinor(margin.amount_minor, margin.currency)}
         </span>
       ) : (
         <Missing />

@@ -1,7 +1,7 @@
 // What the pages about money have in common.
 import { filter } from '../router.tsx'
 import { may, seesAllTenants } from '../session.tsx'
-import { money, Tabs } from '../ui/index.ts'
+import { Tabs } from '../ui/index.ts'
 
 export const MoneyTabs = () => (
   <Tabs
@@ -31,21 +31,6 @@ export function lastMonth(): string {
   const now = new Date()
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1)).toISOString().slice(0, 10)
 }
-
-const digitsOf = (currency: string): number =>
-  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
-
-/** 1234 → 12.34, for plots and sums. */
-export function fromMinor(minor: number, currency: string): number {
-  try {
-    return minor / 10 ** digitsOf(currency)
-  } catch {
-    return minor / 100
-  }
-}
-
-export const minorMoney = (minor: number, currency: string): string =>
-  money(fromMinor(minor, currency), currency)
 
 /** Two exact decimals of the API, subtracted exactly. */
 export function difference(left: string, right: string): string {

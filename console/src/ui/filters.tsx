@@ -9,8 +9,8 @@ export interface FilterField {
   label: string
   /** A choice; none: free text. */
   options?: readonly Option[]
-  /** What no choice means; unless told: any. */
-  none?: string
+  /** The word for none of the options; "any" unless said otherwise. */
+  any?: string
   /** A box to tick: `true` or absent. */
   flag?: boolean
   type?: 'text' | 'month' | 'date'
@@ -36,7 +36,7 @@ export function Filters({ fields }: { fields: FilterField[] }) {
   )
 }
 
-function FilterControl({ name, label, options, none = 'any', flag, search, type = 'text' }: FilterField) {
+function FilterControl({ name, label, options, any = 'any', flag, search, type = 'text' }: FilterField) {
   const id = useId()
   const value = filter(name)
   // Set when the address changes, and only then: a page that is drawn again leaves alone what is being typed.
@@ -62,7 +62,7 @@ function FilterControl({ name, label, options, none = 'any', flag, search, type 
       <label for={id}>{label}</label>
       {options ? (
         <select id={id} value={value ?? ''} onChange={event => change(event.currentTarget.value)}>
-          <option value="">{none}</option>
+          <option value="">{any}</option>
           <Options options={options} selected={value} />
         </select>
       ) : (
