@@ -17,6 +17,7 @@ export interface Route {
 }
 
 export const routes: Route[] = [
+  { path: '/', nav: 'Overview', operation: 'getOverview', load: () => import('./pages/overview.tsx') },
   {
     path: '/inventory',
     nav: 'Inventory',
@@ -24,6 +25,15 @@ export const routes: Route[] = [
     load: () => import('./pages/inventory.tsx'),
   },
   { path: '/inventory/:id', operation: 'getResource', load: () => import('./pages/resource.tsx') },
+  {
+    path: '/deployments',
+    nav: 'Deployments',
+    operation: 'listDeployments',
+    load: () => import('./pages/deployments.tsx'),
+  },
+  { path: '/deployments/:id', operation: 'getDeployment', load: () => import('./pages/deployment.tsx') },
+  { path: '/catalog', nav: 'Catalog', operation: 'listPlans', load: () => import('./pages/catalog.tsx') },
+  { path: '/catalog/:code', operation: 'getPlan', load: () => import('./pages/plan.tsx') },
   {
     path: '/money',
     nav: 'Money',

@@ -76,7 +76,7 @@ function Fields({ resource }: { resource: Resource }) {
         ['Tenant', tenant_id],
         [
           'Deployment',
-          deployment_id && <Link href={to`/inventory?deployment_id=${deployment_id}`}>{deployment_id}</Link>,
+          deployment_id && <Link href={to`/deployments/${deployment_id}`}>{deployment_id}</Link>,
         ],
         ['Project', project_id && <Link href={`/inventory?project_id=${project_id}`}>{project_id}</Link>],
         ['Tags', tags.join(', ')],

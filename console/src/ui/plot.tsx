@@ -90,10 +90,10 @@ export function Plot({
         bars
           ? { ...axis, splits: () => times.map((_, i) => i), values: plot => barLabels(plot.width) }
           : axis,
+        // As wide as the longest label, which is not known before.
         {
           ...axis,
-          size: (_plot: uPlot, labels: string[] | null) =>
-            18 + 7 * Math.max(4, ...(labels ?? []).map(({ length }) => length)),
+          size: (_plot, labels) => 20 + 7 * Math.max(5, ...(labels ?? []).map(text => text.length)),
           values: (_plot: uPlot, splits: number[]) => splits.map(split => format(split)),
         },
       ],

@@ -54,7 +54,7 @@ const GOOD =
 const BAD =
   /^(failed|error|errored|dead|refused|suspended|expired|leaked|ingest_failed|rolled_back|terminated|deleted|revoked|off)$/
 const BUSY =
-  /^(pending|new|draft|provisioning|compensating|open|drift_detected|held|partial|paused|starting|migrating|in_progress|retrying)$/
+  /^(pending|past_due|new|draft|provisioning|compensating|open|drift_detected|held|partial|paused|starting|migrating|in_progress|retrying)$/
 
 export type Tone = 'good' | 'bad' | 'busy' | 'quiet'
 
