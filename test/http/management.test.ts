@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { buildManagement } from '../../src/management.ts'
@@ -213,6 +215,17 @@ test('a large download is made as fast as it is read here, and no longer made wh
     if (left < 0) break
   }
   await eventually('it is no longer made', async () => ended)
+})
+
+test('a connection that a browser has opened and not used does not hold up the end', async t => {
+  const { ctx, app } = await setup(t)
+  const management = await buildManagement({ ctx, api: app, isReady: () => true })
+  const { port } = new URL(await management.listen({ host: '127.0.0.1', port: 0 }))
+  const unused = connect(Number(port), '127.0.0.1')
+  const ended = once(unused, 'close')
+  await once(unused, 'connect')
+  await management.close()
+  await ended
 })
 
 test('a name that merely resolves to loopback is refused', async t => {
