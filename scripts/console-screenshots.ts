@@ -21,17 +21,31 @@ interface Shot {
   press?: string
 }
 
-const shots = ({ resource, invoice }: Story): Shot[] => [
+/** Every page. One that is not there yet is left out, and said so. */
+const shots = ({ deployment, resource, saga, invoice }: Story): Shot[] => [
+  { name: 'overview', path: '/' },
   { name: 'inventory', path: '/inventory' },
   { name: 'resource', path: `/inventory/${resource}` },
+  { name: 'deployments', path: '/deployments' },
+  { name: 'deployment', path: `/deployments/${deployment}` },
+  { name: 'catalog', path: '/catalog' },
+  { name: 'plan', path: '/catalog/starter' },
+  { name: 'drift', path: '/drift' },
+  { name: 'sagas', path: '/sagas' },
+  { name: 'saga', path: `/sagas/${saga}` },
+  { name: 'projects', path: '/projects' },
+  { name: 'sweeps', path: '/sweeps' },
   { name: 'costs', path: '/money' },
   { name: 'costs-of-a-tenant', path: '/money', member: true },
   { name: 'invoices', path: '/money/invoices' },
   { name: 'invoice', path: `/money/invoices/${invoice}` },
-  { name: 'cost-lines', path: '/money/lines' },
   { name: 'unmatched', path: '/money/lines?matched=false' },
   { name: 'margins', path: '/money/margins' },
   { name: 'balance', path: '/money/balance' },
+  { name: 'tasks', path: '/admin/tasks' },
+  { name: 'users', path: '/admin/users' },
+  { name: 'webhooks', path: '/admin/webhooks' },
+  { name: 'audit', path: '/admin/audit' },
 ]
 
 const images = join(import.meta.dirname, '../docs/images')
@@ -50,7 +64,12 @@ try {
   ends.push(() => browser.close())
   const wanted = shots(story).filter(({ name }) => chosen.length === 0 || chosen.includes(name))
   for (const shot of wanted) {
-    const png = withPalette(await take(browser, url, shot, shot.member ? story.member : token))
+    const picture = await take(browser, url, shot, shot.member ? story.member : token)
+    if (!picture) {
+      process.stdout.write(`${shot.name}: there is no ${shot.path}\n`)
+      continue
+    }
+    const png = withPalette(picture)
     if (png.length > LARGEST) throw new Error(`${shot.name} has ${png.length} bytes`)
     writeFileSync(join(images, `${shot.name}.png`), png)
     process.stdout.write(`${shot.name}.png ${(png.length / 1024).toFixed(0)} KB\n`)
@@ -74,13 +93,14 @@ async function serve() {
 }
 
 /** As much of the page as there is, when all of it is loaded. */
-async function take(browser: Browser, url: string, { path, press }: Shot, token: string): Promise<Buffer> {
+async function take(browser: Browser, url: string, { path, press }: Shot, token: string) {
   const window = await browser.newContext({ viewport: VIEW, colorScheme: 'light', timezoneId: 'UTC' })
   try {
     const page = await window.newPage()
     await page.goto(`${url}${path}#token=${token}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.waitForLoadState('networkidle')
+    if (await page.getByRole('heading', { name: 'No such page' }).count()) return undefined
     if (press) await page.getByRole('button', { name: press }).first().click()
     await page.waitForLoadState('networkidle')
     return await page.screenshot({ animations: 'disabled' })

@@ -79,6 +79,7 @@ export async function tellStory(bundle: Bundle): Promise<Story> {
   for (const { id } of backups.data.slice(1))
     await call('POST', `${lines}/${id}/assign`, { body: { deployment_id: deploymentId } })
   await runTask(bundle, 'metering')
+  await administer(bundle)
 
   const { body: sagas } = await call('GET', `/api/v1/sagas?deployment_id=${deploymentId}`)
   return {
@@ -112,6 +113,23 @@ async function sell({ call }: Bundle): Promise<void> {
   })
   for (const body of addons) await call('POST', `${base}/addons`, { body })
   for (const body of prices) await call('POST', `${base}/resource-prices`, { body })
+}
+
+async function administer({ call }: Bundle): Promise<void> {
+  const admin = '/api/v1/admin'
+  const role = { name: 'viewer', description: 'Looks on', permissions: ['*:read'] }
+  await call('POST', `${admin}/roles`, { body: role })
+  const ann = { id: 'ann', tenant_id: 'acme', email: 'ann@example.com', display_name: 'Ann' }
+  await call('POST', `${admin}/users`, { body: ann })
+  const invitation = { email: 'bob@example.com', tenant_id: 'acme', role: 'viewer' }
+  await call('POST', `${admin}/invitations`, { body: invitation })
+  // Nothing answers there, and nothing happens any more that it would be told of.
+  const webhook = {
+    url: 'https://hooks.example.com/cloudops',
+    events: ['deployment.*'],
+    description: 'Operations',
+  }
+  await call('POST', `${admin}/webhooks`, { body: webhook })
 }
 
 async function giveProject({ call }: Bundle, tenant: string): Promise<void> {
