@@ -39,7 +39,7 @@ const about: SagaKind = {
 const plain = kindOf('plain', [step('a', [])])
 const kinds = () => [about, plain]
 
-test('starting a workflow answers 202 with the run, where to find it, and the contract’s fields and no other', async t => {
+test('starting a workflow answers 202 with the run, where to find it, the contract’s fields, and who asked for it', async t => {
   const bundle = await setup(t, { sagaKinds: kinds })
   const { id: deployment_id } = await deployment(bundle)
   const { status, headers, body } = await bundle.call('POST', base, {
@@ -61,8 +61,11 @@ test('starting a workflow answers 202 with the run, where to find it, and the co
     'created_at',
     'started_at',
     'finished_at',
+    'actor',
+    'cancel_requested_by',
     'steps',
   ])
+  assert.equal(run.actor, 'ada')
   assert.match(run.created_at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
   // Defaults of the schema, and what the workflow worked out.
   assert.deepEqual(run.inputs, { deployment_id, size: 'small', region: 'nyc3' })
@@ -201,6 +204,7 @@ test('a tenant reads the runs of its own deployments, without what is the operat
     ...full,
     context: {},
     error: { step_idx: 1, step: 'b', reason },
+    actor: null,
     steps: [
       { ...full.steps[0], output: null },
       { ...full.steps[1], output: null, error: reason },
@@ -208,7 +212,7 @@ test('a tenant reads the runs of its own deployments, without what is the operat
   })
   assert.ok(full.inputs.deployment_id === own.deployment_id && JSON.stringify(full).includes('4711'))
   assert.ok(!(shown.text + page.text + rest.text).includes('4711'))
-  const { steps, ...listed } = shown.body.data
+  const { steps, actor, cancel_requested_by, ...listed } = shown.body.data
   assert.deepEqual(rest.body.data, [listed])
 
   const ledger = await call('GET', `${base}/${own.id}/steps`, { token: acme })
@@ -248,6 +252,11 @@ test('the steps of a run are paged through in order, and left out of the run whe
     cursor = body.next_cursor
   }
   assert.deepEqual(paged, whole.steps)
+  const part = (await call('GET', `${base}/${id}/steps?from=12&limit=3`)).body
+  assert.deepEqual(part.data, whole.steps.slice(12, 15))
+  const next = await call('GET', `${base}/${id}/steps?from=12&limit=3&cursor=${part.next_cursor}`)
+  assert.deepEqual(next.body.data, whole.steps.slice(15, 18))
+  assert.equal((await call('GET', `${base}/${id}/steps?from=-1`)).status, 422)
   assert.deepEqual((await call('GET', `${base}/${id}?steps=false`)).body.data, { ...whole, steps: [] })
   assert.equal((await call('GET', `${base}/${id}?steps=no`)).status, 422)
 })

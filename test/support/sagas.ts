@@ -33,6 +33,8 @@ export interface ShownRun {
   created_at: string
   started_at: string | null
   finished_at: string | null
+  actor: string | null
+  cancel_requested_by: string | null
   steps: ShownStep[]
 }
 

@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 3098aa8ac2c5280b1df0b80dc8a886051f5889218880185cf8e63a5face38dd1
+// Made from docs/openapi.json by `npm run console:types`: 28774a54b38128f2c89eb1846d2e6db43528b343ee777501ac79db5cc3367164
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],

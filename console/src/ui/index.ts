@@ -10,8 +10,22 @@ export { announce } from './notices.tsx'
 export { Page, Section } from './page.tsx'
 export { Plot } from './plot.tsx'
 export { ProblemBanner } from './problem.tsx'
+export { Scroll } from './scroll.tsx'
+export { Several } from './several.tsx'
 export { Empty, Loading, Shown } from './state.tsx'
 export { type Column, Table } from './table.tsx'
 export { Tabs } from './tabs.tsx'
-export { Badge, Diff, Facts, Json, Missing, Money, money, Time } from './text.tsx'
+export {
+  Badge,
+  Diff,
+  duration,
+  Facts,
+  Json,
+  Missing,
+  Money,
+  money,
+  Time,
+  type Tone,
+  Value,
+} from './text.tsx'
 export { Timeline, type TimelineItem } from './timeline.tsx'

@@ -92,7 +92,7 @@ export function sagaRoutes(deps: Deps, kinds: readonly SagaKind[], startProblems
         id: 'getSaga',
         summary: 'Get a saga run with its steps',
         description:
-          'A tenant is shown the runs that were started for its deployments: what was ordered and how each step went. `context`, `output` and the words of `reason` and `error` are the operator’s.',
+          'A tenant is shown the runs that were started for its deployments: what was ordered and how each step went. `context`, `output`, `actor` and the words of `reason` and `error` are the operator’s.',
         params,
         query: Query({
           steps: Type.Boolean({
@@ -116,13 +116,21 @@ export function sagaRoutes(deps: Deps, kinds: readonly SagaKind[], startProblems
         summary: 'List the steps of a saga run',
         description: 'Those that were begun, in order, as `getSaga` shows them: for runs with very many.',
         params,
+        filters: {
+          from: Type.Integer({
+            minimum: 0,
+            maximum: 2_147_483_647,
+            default: 0,
+            description: 'The `step_idx` to begin with.',
+          }),
+        },
         items: SagaStep,
         cursor: cursorOf('saga_steps', ['integer']),
         key: (row: { step_idx: number }) => [row.step_idx],
       },
-      async ({ scope, params, limit, after }) => {
+      async ({ scope, params, filter, limit, after }) => {
         if (!(await runExists(deps.db, scope, params.id))) throw notFound()
-        return listSteps(deps.db, scope, params.id, limit, after)
+        return listSteps(deps.db, scope, params.id, filter.from, limit, after)
       },
     )
 

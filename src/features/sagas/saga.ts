@@ -79,6 +79,8 @@ export const SagaStep = noun(
 )
 
 export const SagaRunWithSteps = extended('SagaRunWithSteps', SagaRun, {
+  actor: Nullable(Type.String({ description: 'Who started it. Null for a tenant.' })),
+  cancel_requested_by: Nullable(Type.String({ description: 'Null for a tenant.' })),
   steps: Type.Array(SagaStep, { description: 'The ledger: the steps that were begun, in order.' }),
 })
 

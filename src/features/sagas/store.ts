@@ -32,6 +32,8 @@ const stepJson = ({ allTenants }: Scope) =>
 const withSteps = (scope: Scope, steps: boolean) =>
   `${jsonOf(SagaRunWithSteps, 'r', {
     ...runFields(scope),
+    actor: scope.allTenants ? 'r.actor' : 'null',
+    cancel_requested_by: scope.allTenants ? 'r.cancel_requested_by' : 'null',
     steps: !steps
       ? `'[]'::json`
       : `(select coalesce(json_agg(${stepJson(scope)} order by s.step_idx), '[]')
@@ -114,13 +116,14 @@ export const listSteps = (
   executor: Executor,
   scope: Scope,
   id: string,
+  from: number,
   limit: number,
   after: Key | null,
 ): Promise<{ step_idx: number; json: string }[]> =>
   listPage(executor, {
     name: scope.allTenants ? 'saga_steps' : 'saga_steps_of_tenant',
     select: `select s.step_idx, ${stepJson(scope)}::text as json from saga_step_results s`,
-    filters: { saga: ['s.saga_id = ?', id] },
+    filters: { saga: ['s.saga_id = ?', id], from: ['s.step_idx >= ?', from] },
     orderBy: ['s.step_idx'],
     after,
     limit,
