@@ -39,7 +39,7 @@ const shots = ({ deployment, resource, saga, invoice }: Story): Shot[] => [
   { name: 'costs-of-a-tenant', path: '/money', member: true },
   { name: 'invoices', path: '/money/invoices' },
   { name: 'invoice', path: `/money/invoices/${invoice}` },
-  { name: 'unmatched', path: '/money/lines?matched=false' },
+  { name: 'unmatched', path: '/money/unmatched' },
   { name: 'margins', path: '/money/margins' },
   { name: 'balance', path: '/money/balance' },
   { name: 'tasks', path: '/admin/tasks' },

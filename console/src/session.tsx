@@ -65,8 +65,8 @@ effect(() => {
   if (refusedSessions.value > 0 && session.peek()) sessionEnded.value = true
 })
 
-/** Whether the caller may do one of these, as far as the console knows; the server decides all the same. */
-export const may = (...operations: OperationId[]): boolean => operations.some(mayDo)
+/** Whether the caller may do it, or one of several, as far as the console knows; the server decides all the same. */
+export const may = (operation: OperationId | OperationId[]): boolean => [operation].flat().some(mayDo)
 
 function mayDo(operation: OperationId): boolean {
   const { value } = session

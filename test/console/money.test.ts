@@ -46,7 +46,7 @@ test(
     for (const [tab, text] of [
       ['Invoices', 'No invoice matches.'],
       ['Cost lines', 'No line matches.'],
-      ['Unmatched', 'Every line is matched'],
+      ['Unmatched lines', 'Every line is matched'],
       ['Margins', 'Nobody has a deployment'],
       ['Balance', 'The provider has not been asked yet.'],
     ] as const) {
@@ -108,7 +108,7 @@ test('an unmatched line is assigned, and the assignment taken back', inBrowser, 
   await haveMonths(served)
   const { page, complaints } = await served.open({
     token: await served.tokens.admin(),
-    path: '/money/lines?matched=false',
+    path: '/money/unmatched',
   })
   await page.getByRole('heading', { name: 'Unmatched cost lines', level: 1 }).waitFor()
   assert.equal((await rowsOf(page, 'Cost lines')).length, 2)

@@ -14,7 +14,6 @@ import {
   Shown,
   Time,
 } from '../ui/index.ts'
-import { MoneyTabs } from './money.tsx'
 
 const FIELDS: FilterField[] = [
   { name: 'from', label: 'From', type: 'date' },
@@ -47,7 +46,6 @@ export default function BalancePage() {
   )
   return (
     <Page title="Balance" operation="getBalance">
-      <MoneyTabs />
       <Shown query={balance}>
         {({ data }) =>
           data ? (

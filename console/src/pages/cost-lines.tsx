@@ -1,23 +1,25 @@
-// Every line of every invoice, by any filter; with `matched=false` those that are tied to nothing.
+// Every line of every invoice, by any filter; on a page of their own those that are tied to nothing.
 import { api, ok } from '../api.ts'
 import { useList } from '../query.ts'
-import { filter, filters } from '../router.tsx'
+import { filters, path } from '../router.tsx'
 import { may } from '../session.tsx'
 import { Download, type FilterField, Filters, Page } from '../ui/index.ts'
 import { CostLineTable } from './cost-line-table.tsx'
-import { lastMonth, MoneyTabs, monthFilter, wholePlatform } from './money.tsx'
+import { lastMonth, monthFilter, wholePlatform } from './money.ts'
 
-const fields = (whole: boolean): FilterField[] => [
+const MATCHED: FilterField = {
+  name: 'matched',
+  label: 'Matched',
+  options: [
+    { value: 'true', text: 'matched' },
+    { value: 'false', text: 'unmatched' },
+  ],
+}
+
+const fields = (whole: boolean, unmatched: boolean): FilterField[] => [
   { name: 'period', label: 'Month', type: 'month' },
   { name: 'kind', label: 'Kind', search: true },
-  {
-    name: 'matched',
-    label: 'Matched',
-    options: [
-      { value: 'true', text: 'matched' },
-      { value: 'false', text: 'unmatched' },
-    ],
-  },
+  ...(unmatched ? [] : [MATCHED]),
   ...(whole ? [{ name: 'tenant_id', label: 'Tenant' }] : []),
   { name: 'deployment_id', label: 'Deployment' },
   { name: 'resource_id', label: 'Resource' },
@@ -26,9 +28,11 @@ const fields = (whole: boolean): FilterField[] => [
 
 export default function CostLines() {
   const whole = wholePlatform()
+  const unmatched = path.value === '/money/unmatched'
   const query = {
     ...filters('kind', 'matched', 'tenant_id', 'deployment_id', 'resource_id', 'invoice_id'),
     period: monthFilter('period'),
+    ...(unmatched && { matched: false }),
   }
   const list = useList(
     (cursor, signal) => {
@@ -39,7 +43,6 @@ export default function CostLines() {
     },
     [query],
   )
-  const unmatched = filter('matched') === 'false'
   const month = query.period ?? lastMonth()
   return (
     <Page
@@ -64,8 +67,7 @@ export default function CostLines() {
         </>
       }
     >
-      <MoneyTabs />
-      <Filters fields={fields(whole)} />
+      <Filters fields={fields(whole, unmatched)} />
       <CostLineTable
         label="Cost lines"
         list={list}

@@ -5,7 +5,7 @@ import { filter, filters, Link } from '../router.tsx'
 import { may } from '../session.tsx'
 import { Download, Empty, type FilterField, Filters, money, Page, Plot, Shown, Table } from '../ui/index.ts'
 import { DIMENSIONS, type Dimension, type Group, type Stack, stacksOf } from './cost-groups.ts'
-import { MoneyTabs, monthFilter, wholePlatform } from './money.tsx'
+import { monthFilter, wholePlatform } from './money.ts'
 
 /** With what is nobody's and the others: as many as a plot has colours. */
 const TOP = 6
@@ -37,7 +37,6 @@ export default function Costs() {
         </Download>
       }
     >
-      <MoneyTabs />
       <Filters fields={fields(whole)} />
       <Shown query={costs}>
         {({ stacks, names }) =>

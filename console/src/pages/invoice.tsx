@@ -22,7 +22,7 @@ import {
 import { moneyOfMinor } from '../ui/minor.ts'
 import { CostLineTable } from './cost-line-table.tsx'
 import { FinanceBadge, IngestBadge, ReconciledBadge } from './invoices.tsx'
-import { difference, MoneyTabs } from './money.tsx'
+import { difference } from './money.ts'
 
 type Invoice = Schemas['InvoiceDetail']
 
@@ -46,7 +46,6 @@ export default function InvoicePage({ params: { id = '' } }: PageProps) {
       operation="getInvoice"
       actions={found && <Acts invoice={found} reload={invoice.reload} />}
     >
-      <MoneyTabs />
       <Shown query={invoice}>
         {({ data }) => (
           <>

@@ -13,7 +13,7 @@ import {
   Table,
   Time,
 } from '../ui/index.ts'
-import { MoneyTabs, monthFilter } from './money.tsx'
+import { monthFilter } from './money.ts'
 
 type Invoice = Schemas['Invoice']
 
@@ -82,7 +82,6 @@ export default function Invoices() {
   )
   return (
     <Page title="Invoices" operation="listInvoices">
-      <MoneyTabs />
       <Filters fields={FIELDS} />
       <Table
         label="Invoices"

@@ -5,7 +5,6 @@ import { useList } from '../query.ts'
 import { filter, filters, Link, to } from '../router.tsx'
 import { type Column, type FilterField, Filters, Missing, Page, Table } from '../ui/index.ts'
 import { moneyOfMinor } from '../ui/minor.ts'
-import { MoneyTabs } from './money.tsx'
 
 type Margin = Schemas['Margin']
 type Amount = { currency: string; amount_minor: number }
@@ -72,7 +71,6 @@ export default function Margins() {
   )
   return (
     <Page title="Margins" operation="listMargins">
-      <MoneyTabs />
       <Filters fields={FIELDS} />
       {about && !list.problem && (
         <p class="above">
@@ -80,8 +78,8 @@ export default function Margins() {
           {about.unassigned && about.unassigned.length > 0 && (
             <>
               {' '}
-              <Link href={to`/money/lines?matched=false&period=${about.period}`}>Tied to nobody</Link> are
-              costs of <Amounts amounts={about.unassigned} />.
+              <Link href={to`/money/unmatched?period=${about.period}`}>Tied to nobody</Link> are costs of{' '}
+              <Amounts amounts={about.unassigned} />.
             </>
           )}
         </p>

@@ -1,6 +1,6 @@
 // The browser's own dialog: it keeps the focus inside, closes on Escape and gives the focus back.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useAct } from '../query.ts'
 import { type Values, valuesOf } from './form.tsx'
 import { ProblemBanner } from './problem.tsx'
@@ -15,8 +15,10 @@ interface DialogProps {
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Open at once, and with the focus in its first field: the next key is meant for it.
+  useLayoutEffect(() => {
     element.current?.showModal()
+    element.current?.querySelector<HTMLElement>('input, select, textarea')?.focus()
   }, [])
   return (
     <dialog ref={element} aria-labelledby={id} onClose={onClose}>

@@ -7,7 +7,7 @@ import { announce } from './notices.tsx'
 interface Props {
   /** The operation's path with its parts filled in: to`/api/v1/billing/invoices/${id}/file`. */
   path: string
-  query?: Record<string, string | undefined>
+  query?: Record<string, string | boolean | undefined>
   children: ComponentChildren
   /** A link among words, not a button. */
   plain?: boolean
@@ -18,7 +18,9 @@ interface Props {
  * say that there is no file.
  */
 export function Download({ path, query = {}, plain = false, children }: Props) {
-  const asked = new URLSearchParams(Object.entries(query).filter(([, value]) => value) as [string, string][])
+  const asked = new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  )
   const url = `${apiAddress || location.origin}${path}${asked.size > 0 ? `?${asked}` : ''}`
   const act = useAct(async () => {
     const left = new AbortController()

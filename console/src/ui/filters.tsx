@@ -1,5 +1,5 @@
 // Filters of a list, kept in the address: a link to the page is a link to what it shows.
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { filter, navigate, path, setFilters } from '../router.tsx'
 import { type Option, Options } from './form.tsx'
 
@@ -41,7 +41,7 @@ function FilterControl({ name, label, options, any = 'any', flag, search, type =
   const value = filter(name)
   // Set when the address changes, and only then: a page that is drawn again leaves alone what is being typed.
   const text = useRef<HTMLInputElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (text.current) text.current.value = (type === 'month' ? value?.slice(0, 7) : value) ?? ''
   }, [value])
   const change = (next: string) => setFilters({ [name]: next.trim() })

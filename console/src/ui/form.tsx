@@ -69,7 +69,7 @@ interface FieldProps {
   help?: string
   required?: boolean
   value?: string
-  /** `textarea` for longer texts, `checkbox` for yes and no. */
+  /** `textarea` for longer texts, `secret` for those nobody should read off the screen, `checkbox` for yes and no. */
   type?:
     | 'text'
     | 'number'
@@ -80,6 +80,7 @@ interface FieldProps {
     | 'month'
     | 'datetime-local'
     | 'textarea'
+    | 'secret'
     | 'checkbox'
   options?: readonly Option[]
   /** What may be chosen beside typing it. */
@@ -90,6 +91,11 @@ interface FieldProps {
   step?: number | string
   maxLength?: number
 }
+
+/** What the API says of one member of the body. */
+export const useRefusal = (name: string): string | undefined =>
+  useContext(Refused).find(({ pointer }) => pointer === `/${name}` || pointer.startsWith(`/${name}/`))
+    ?.message
 
 export function Field({
   label,
@@ -102,7 +108,7 @@ export function Field({
   ...rest
 }: FieldProps) {
   const id = useId()
-  const message = useContext(Refused).find(({ pointer }) => pointer === `/${name}`)?.message
+  const message = useRefusal(name)
   const described = help || message ? `${id}-about` : undefined
   const common = { id, name, 'aria-describedby': described, 'aria-invalid': message !== undefined }
   return (
@@ -116,13 +122,15 @@ export function Field({
           {!rest.required && <option value="" />}
           <Options options={options} selected={value} />
         </select>
-      ) : type === 'textarea' ? (
+      ) : type === 'textarea' || type === 'secret' ? (
         <textarea
           {...common}
           required={rest.required}
           maxLength={rest.maxLength}
           rows={4}
           defaultValue={value}
+          autocomplete="off"
+          spellcheck={type === 'textarea'}
         />
       ) : type === 'checkbox' ? (
         <input {...common} type="checkbox" defaultChecked={value === 'on'} />

@@ -1,6 +1,8 @@
 // The table of contents of the shared pieces; what each takes is in its file. How to write a page: console/README.md.
 export { ActButton } from './act-button.tsx'
 export { Bars } from './bars.tsx'
+export { Choices, chosen } from './choices.tsx'
+export { Copy, Once } from './copy.tsx'
 export { Confirm, Dialog } from './dialog.tsx'
 export { Download } from './download.tsx'
 export { type FilterField, Filters } from './filters.tsx'
@@ -14,7 +16,6 @@ export { Scroll } from './scroll.tsx'
 export { Several } from './several.tsx'
 export { Empty, Loading, Shown } from './state.tsx'
 export { type Column, Table } from './table.tsx'
-export { Tabs } from './tabs.tsx'
 export {
   Badge,
   Diff,

@@ -1,21 +1,6 @@
 // What the pages about money have in common.
 import { filter } from '../router.tsx'
 import { may, seesAllTenants } from '../session.tsx'
-import { Tabs } from '../ui/index.ts'
-
-export const MoneyTabs = () => (
-  <Tabs
-    label="Money"
-    tabs={[
-      { href: '/money', name: 'Costs', operation: ['listCosts', 'listOwnCosts'] },
-      { href: '/money/invoices', name: 'Invoices', operation: 'listInvoices' },
-      { href: '/money/lines', name: 'Cost lines', operation: ['listCostLines', 'listOwnCostLines'] },
-      { href: '/money/lines?matched=false', name: 'Unmatched', operation: 'listCostLines' },
-      { href: '/money/margins', name: 'Margins', operation: 'listMargins' },
-      { href: '/money/balance', name: 'Balance', operation: 'getBalance' },
-    ]}
-  />
-)
 
 /** Operators read /billing; a tenant reads its own under /costs. */
 export const wholePlatform = () => seesAllTenants() && may('listCosts')
