@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: fb87950d86c399c23083a832d8c5a12a44f783924b5ef2a415826cf65d8ebcc4
+// Made from docs/openapi.json by `npm run console:types`: 97d9a45070c23c88c38fe2ee3630bcf3f37edf25ece1b655ed1d7c68e3eb73a3
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],

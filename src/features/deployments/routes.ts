@@ -234,7 +234,7 @@ export const deploymentRoutes = (deps: Deps) =>
         id: 'changePlanVersion',
         summary: 'Move the subscription to another plan version',
         description:
-          'From now on: the running month is priced by what holds at its end, months that are over stay as they are. With ' +
+          'From now on: the month is charged by the part of it in which each version holds, months that are over stay as they are. With ' +
           '`preview: true` it says what would change, in cents, and changes nothing. Addons keep what was agreed.',
         problems: { 409: { not_subscribed: 'The deployment has no subscription.' } },
         params,

@@ -69,8 +69,8 @@ export function quantityIn(unit: string | null, seconds: bigint, monthSeconds: b
 
 export const hoursOf = (seconds: bigint): string => decimal(seconds, 3_600n, PLACES)
 
-// A month, or a longer time, cut where resource prices begin or end: within a slice every price holds throughout. Prices
-// change with the day (UTC), so every hour lies in one slice.
+// A month, or a longer time, cut where resource prices begin or end, and at further hours: within a slice every price holds
+// throughout. Prices change with the day (UTC), so every hour lies in one slice.
 
 export type Price = Pick<
   ResourcePriceRow,
@@ -85,11 +85,15 @@ export interface Slice {
 export function slicesOf(
   { start_at, end_at }: Pick<Month, 'start_at' | 'end_at'>,
   prices: readonly Price[],
+  hours: readonly string[] = [],
 ): Slice[] {
-  const turns = prices
-    .flatMap(({ effective_from, effective_to }) => [effective_from, effective_to ?? effective_from])
-    .map(day => `${day}T00:00:00.000Z`)
-    .filter(at => at > start_at && at < end_at)
+  const days = prices.flatMap(({ effective_from, effective_to }) => [
+    effective_from,
+    effective_to ?? effective_from,
+  ])
+  const turns = [...days.map(day => `${day}T00:00:00.000Z`), ...hours].filter(
+    at => at > start_at && at < end_at,
+  )
   const starts = [...new Set([start_at, ...turns])].sort()
   return starts.map((from_at, index) => ({ from_at, to_at: starts[index + 1] ?? end_at }))
 }

@@ -11,7 +11,6 @@ export {
   findEntitlement,
   findTerms,
   SUBSCRIPTION_OF_DEPLOYMENT,
-  type SubscriptionTerms,
 } from './store.ts'
 export {
   ChangePlanVersionBody,
@@ -21,3 +20,4 @@ export {
   Subscription,
   type SubscriptionStatus,
 } from './subscription.ts'
+export type { AddonTerms, SubscriptionTerms, VersionTerms } from './terms.ts'

@@ -8,10 +8,12 @@ import { jsonOf } from '../../kernel/noun.ts'
 import { itemsJson, type PlanItem } from '../catalog/index.ts'
 import {
   Subscription,
+  SubscriptionAddon,
   type SubscriptionAddonRow,
   type SubscriptionRow,
   type SubscriptionStatus,
 } from './subscription.ts'
+import type { SubscriptionTerms } from './terms.ts'
 
 const SUBSCRIPTIONS = auditedTable('subscriptions', { key: ['id'], silent: ['updated_at'] })
 const ADDONS = auditedTable('subscription_addons', { key: ['id'] })
@@ -157,47 +159,26 @@ export async function rollOver(executor: Executor, period: Period, at: string): 
   return moved.length
 }
 
-export interface SubscriptionTerms {
-  deployment_id: string
-  plan_code: string
-  plan_version_id: string
-  base_price_cents: number
-  currency: string
-  trial_ends_at: string | null
-  items: PlanItem[]
-  addons: Pick<SubscriptionAddonRow, 'code' | 'resource_kind' | 'qty' | 'price_cents' | 'quantity'>[]
-}
-
-/** A stretch of time: from its beginning to its last moment. */
-export interface Stretch {
-  from: string
-  last: string
-}
-
-/**
- * The terms that held last within the stretch, with the addons of its last moment, whatever became of the subscription
- * since. Only of deployments that had any.
- */
+/** Only of deployments that had any terms, or will have, within the stretch; whatever became of the subscription since. */
 export async function findTerms(
   executor: Executor,
   deploymentIds: string[],
-  { from, last }: Stretch,
+  { from, to }: { from: string; to: string },
 ): Promise<SubscriptionTerms[]> {
+  const overlaps = (row: string) => sql`${sql.ref(`${row}.valid_from`)} < ${to} and (
+    ${sql.ref(`${row}.valid_to`)} is null or ${sql.ref(`${row}.valid_to`)} > greatest(${sql.ref(`${row}.valid_from`)}, ${from}))`
   const { rows } = await sql<SubscriptionTerms>`
-    select s.deployment_id, p.code as plan_code, v.id as plan_version_id, v.base_price_cents, v.currency, s.trial_ends_at,
-      ${sql.raw(itemsJson('v'))} as items,
-      (select coalesce(json_agg(json_build_object('code', a.code, 'resource_kind', a.resource_kind, 'qty', a.qty,
-          'price_cents', a.price_cents, 'quantity', a.quantity) order by a.code), '[]')
-        from subscription_addons a where a.subscription_id = s.id
-          and a.valid_from <= ${last} and (a.valid_to is null or a.valid_to > ${last})) as addons
+    select s.id as subscription_id, s.deployment_id, s.trial_ends_at, t.currency, t.versions,
+      (select coalesce(json_agg(${sql.raw(jsonOf(SubscriptionAddon, 'a'))} order by a.code, a.valid_from), '[]')
+        from subscription_addons a where a.subscription_id = s.id and ${overlaps('a')}) as addons
     from subscriptions s
     cross join lateral (
-      select t.plan_version_id from subscription_terms t
-      where t.subscription_id = s.id and t.valid_from <= ${last}
-        and (t.valid_to is null or t.valid_to > greatest(t.valid_from, ${from}))
-      order by t.valid_from desc limit 1) t
-    join plan_versions v on v.id = t.plan_version_id
-    join plans p on p.id = v.plan_id
-    where s.deployment_id = any(${deploymentIds}::uuid[])`.execute(executor)
+      select max(v.currency) as currency, json_agg(json_build_object('plan_code', p.code, 'plan_version_id', v.id,
+        'base_price_cents', v.base_price_cents, 'items', ${sql.raw(itemsJson('v'))}, 'valid_from', iso8601(t.valid_from),
+        'valid_to', iso8601(t.valid_to)) order by t.valid_from) as versions
+      from subscription_terms t
+      join plan_versions v on v.id = t.plan_version_id join plans p on p.id = v.plan_id
+      where t.subscription_id = s.id and ${overlaps('t')}) t
+    where t.versions is not null and s.deployment_id = any(${deploymentIds}::uuid[])`.execute(executor)
   return rows
 }

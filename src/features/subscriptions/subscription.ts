@@ -41,13 +41,18 @@ export const ChangePlanVersionBody = Body({
   ),
 })
 
-const SubscriptionAddon = noun('SubscriptionAddon', {
+export const SubscriptionAddon = noun('SubscriptionAddon', {
+  id: Id,
   code: Type.String(),
   resource_kind: Type.String(),
   qty: Type.Integer({ description: 'What one of it adds.' }),
   price_cents: Type.Integer({ description: 'Of one, when it was attached.' }),
   currency: Type.String(),
   quantity: Type.Integer({ description: 'How many were attached.' }),
+  valid_from: Type.String({ ...Time, description: 'From when it holds.' }),
+  valid_to: Nullable(
+    Type.String({ ...Time, description: 'The first moment it no longer holds; null: until further notice.' }),
+  ),
 })
 
 const SubscribedPlan = noun('SubscribedPlan', { code: Type.String(), name: Type.String() })
