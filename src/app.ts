@@ -8,12 +8,12 @@ import { auditLogRoutes } from './features/audit-log/index.ts'
 import { billingRoutes } from './features/billing/index.ts'
 import { catalogRoutes } from './features/catalog/index.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
-import { deploymentRoutes } from './features/deployments/index.ts'
+import { deploymentRoutes, subscriptionRoutes } from './features/deployments/index.ts'
 import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
 import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
-import { meteringRoutes, refuseFinishedMonths } from './features/metering/index.ts'
+import { meteringRoutes, previewMonth, refuseFinishedMonths } from './features/metering/index.ts'
 import { overviewRoutes } from './features/overview/index.ts'
 import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
 import { permissionsOf, roleRoutes } from './features/roles/index.ts'
@@ -148,6 +148,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     driftRoutes(ctx),
     catalogRoutes(ctx, refuseFinishedMonths(ctx)),
     deploymentRoutes(ctx),
+    subscriptionRoutes(ctx, previewMonth),
     sagaRoutes(ctx, ctx.sagaKinds, provisioningProblems),
     provisioningRoutes(ctx),
     billingRoutes(ctx),

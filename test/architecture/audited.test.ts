@@ -28,7 +28,6 @@ const UNWATCHED: Record<string, string> = {
   resource_versions: 'Written with the resource’s events.',
   saga_step_results: 'Written by runs alone.',
   schema_migrations: 'Written at the start.',
-  subscription_terms: 'Follow the subscription, whose changes are in the log.',
   sync_freshness: 'Written by jobs alone.',
   usage_hours: 'Written by the metering alone.',
   webhook_attempts: 'Written by the sender alone.',

@@ -173,7 +173,10 @@ test('changing the plan version moves the subscription, keeps addons, and a prev
   assert.deepEqual(await shown(bundle, id), before)
   const { subscription, ...said } = preview.body.data
   assert.deepEqual(subscription, before)
-  assert.deepEqual(Object.keys(said), ['preview', 'from', 'to', 'currency', 'difference_cents'])
+  assert.deepEqual(Object.keys(said), [
+    ...['preview', 'from', 'to', 'currency', 'difference_cents'],
+    ...['effective_from', 'month'],
+  ])
 
   const changed = await change(bundle, id, { plan_code: growth }, token)
   assert.equal(changed.body.data.from.plan_code, starter)

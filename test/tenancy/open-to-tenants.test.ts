@@ -30,6 +30,8 @@ const OPEN = `
   POST /api/v1/deployments/:id/transition
   POST /api/v1/deployments/:id/subscribe
   POST /api/v1/deployments/:id/change-plan-version
+  POST /api/v1/deployments/:id/addons
+  DELETE /api/v1/deployments/:id/addons/:addon_id
   GET /api/v1/inventory
   GET /api/v1/inventory/:id
   GET /api/v1/inventory/:id/events

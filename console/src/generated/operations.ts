@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 97d9a45070c23c88c38fe2ee3630bcf3f37edf25ece1b655ed1d7c68e3eb73a3
+// Made from docs/openapi.json by `npm run console:types`: 32d95d03c6f3b69a782e0aa67b28c49ce98b3754c69a336b96aaedfc2d86fc02
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -51,6 +51,8 @@ export const operations = {
   transitionDeployment: ["POST","/api/v1/deployments/{id}/transition","Deployments","tenants","deployments:write","deployments:operate"],
   subscribeDeployment: ["POST","/api/v1/deployments/{id}/subscribe","Deployments","tenants","deployments:write"],
   changePlanVersion: ["POST","/api/v1/deployments/{id}/change-plan-version","Deployments","tenants","deployments:write"],
+  addAddon: ["POST","/api/v1/deployments/{id}/addons","Deployments","tenants","deployments:write"],
+  removeAddon: ["DELETE","/api/v1/deployments/{id}/addons/{addon_id}","Deployments","tenants","deployments:write"],
   listSagas: ["GET","/api/v1/sagas","Sagas","tenants","sagas:read"],
   startSaga: ["POST","/api/v1/sagas","Sagas","operators","sagas:run"],
   getSaga: ["GET","/api/v1/sagas/{id}","Sagas","tenants","sagas:read"],

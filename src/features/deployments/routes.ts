@@ -6,8 +6,7 @@ import { refuseForeignTenant } from '../../kernel/http/caller.ts'
 import { cursorOf } from '../../kernel/http/pages.ts'
 import { JsonText, routes } from '../../kernel/http/route.ts'
 import { Body, ExternalId, Id, Nullable } from '../../kernel/http/schemas.ts'
-import { ChangePlanVersionBody, PlanChange, SubscribeBody, Subscription } from '../subscriptions/index.ts'
-import { changeDeploymentPlan, createDeployment, subscribeDeployment, updateDeployment } from './actions.ts'
+import { createDeployment, updateDeployment } from './actions.ts'
 import {
   Deployment,
   DeploymentDetail,
@@ -143,7 +142,7 @@ export const deploymentRoutes = (deps: Deps) =>
         data: DeploymentDetail,
       },
       async ({ caller, scope, params }) => {
-        const json = await showDeployment(deps.db, scope, params.id, MOVES[moverOf(caller)])
+        const json = await showDeployment(deps.db, scope, params.id, MOVES[moverOf(caller)], deps.clock.now())
         if (json === undefined) throw notFound()
         return new JsonText(json)
       },
@@ -206,41 +205,5 @@ export const deploymentRoutes = (deps: Deps) =>
         const { deployment, event, allowed } = await transitionDeployment(deps, caller, params.id, body)
         return { ...JSON.parse(deployment), allowed_transitions: allowed, event }
       },
-    )
-
-    route.post(
-      `${base}/:id/subscribe`,
-      {
-        id: 'subscribeDeployment',
-        summary: 'Subscribe a deployment to a plan',
-        description:
-          'Binds it to the plan’s active version and copies price and quantity of the addons. 409 `already_subscribed`.',
-        problems: { 409: { already_subscribed: 'The deployment has a subscription.' } },
-        params,
-        body: SubscribeBody,
-        status: 201,
-        data: Subscription,
-      },
-      async ({ deps, caller, params, body, reply }) => {
-        const json = await subscribeDeployment(deps, caller, params.id, body)
-        reply.header('location', `${base}/${params.id}`)
-        return new JsonText(json)
-      },
-    )
-
-    route.post(
-      `${base}/:id/change-plan-version`,
-      {
-        id: 'changePlanVersion',
-        summary: 'Move the subscription to another plan version',
-        description:
-          'From now on: the month is charged by the part of it in which each version holds, months that are over stay as they are. With ' +
-          '`preview: true` it says what would change, in cents, and changes nothing. Addons keep what was agreed.',
-        problems: { 409: { not_subscribed: 'The deployment has no subscription.' } },
-        params,
-        body: ChangePlanVersionBody,
-        data: PlanChange,
-      },
-      ({ deps, caller, params, body }) => changeDeploymentPlan(deps, caller, params.id, body),
     )
   })

@@ -52,14 +52,17 @@ export interface RatedUse {
  * last. A unit that is not metered costs nothing.
  */
 export function chargeOf(uses: readonly RatedUse[], monthSeconds: bigint): bigint {
-  const total = uses.reduce((sum, { rate, over }) => {
-    if (rate === null || !isMetered(rate.unit)) return sum
-    return sum + BigInt(rate.price_cents) * over * (monthSeconds / secondsOf(rate.unit, monthSeconds))
-  }, 0n)
+  const total = uses.reduce((sum, { rate, over }) => sum + chargeable(rate, over, monthSeconds), 0n)
   return rounded(total, monthSeconds)
 }
 
-const PLACES = 6
+/** Cents times the month's seconds. */
+export function chargeable(rate: Rate | null, over: bigint, monthSeconds: bigint): bigint {
+  if (rate === null || !isMetered(rate.unit)) return 0n
+  return BigInt(rate.price_cents) * over * (monthSeconds / secondsOf(rate.unit, monthSeconds))
+}
+
+export const PLACES = 6
 
 /** Resource-seconds in a unit, to be read; the charge is worked out from the seconds. Null: the unit is not metered. */
 export function quantityIn(unit: string | null, seconds: bigint, monthSeconds: bigint): string | null {

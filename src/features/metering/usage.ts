@@ -1,7 +1,7 @@
 // Usage: what a deployment's month looks like in the API, and how it is worked out from its terms, prices and metered hours: of
 // each kind what was used, what of it is included and what the rest costs, so far and for the whole month. Pure.
 import { Type } from 'typebox'
-import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
+import { Decimal, Id, Nullable, Time, Whole } from '../../kernel/http/schemas.ts'
 import { noun } from '../../kernel/noun.ts'
 import type { SubscriptionTerms } from '../subscriptions/index.ts'
 import { chargeOf, hoursOf, type Price, quantityIn, type Slice } from './charge.ts'
@@ -11,11 +11,6 @@ import { agreedIn, includedIn, kindsIn, lastTerms, rateIn, termsIn } from './sli
 import type { UsageSum } from './store.ts'
 
 const Day = Type.String({ format: 'date' })
-
-/** Sums are worked out as bigints, and written whole however large. */
-export const Whole = (description?: string) =>
-  Type.Unsafe<bigint>(Type.Integer(description === undefined ? {} : { description }))
-export const Decimal = (description: string) => Type.String({ pattern: '^-?\\d+(\\.\\d+)?$', description })
 
 const KindUsage = noun('KindUsage', {
   kind: Type.String(),

@@ -1,11 +1,19 @@
 // Subscriptions: what other parts of the service may use.
 export {
   type AddonChoice,
-  changePlanVersion,
   followDeployment,
+  previewSubscribe,
   rollOverPeriods,
   subscribe,
 } from './actions.ts'
+export { addAddon, changePlanVersion, removeAddon, timeOf } from './change.ts'
+export {
+  LINE_KINDS,
+  MonthPreview,
+  type PreviewMonth,
+  type PreviewQuestion,
+  StatementLine,
+} from './month-preview.ts'
 export {
   type Entitlement,
   findEntitlement,
@@ -13,11 +21,14 @@ export {
   SUBSCRIPTION_OF_DEPLOYMENT,
 } from './store.ts'
 export {
+  AddAddonBody,
   ChangePlanVersionBody,
   PlanChange,
+  RemoveAddonQuery,
   SUBSCRIPTION_STATUSES,
   SubscribeBody,
   Subscription,
+  SubscriptionAddon,
   type SubscriptionStatus,
 } from './subscription.ts'
 export type { AddonTerms, SubscriptionTerms, VersionTerms } from './terms.ts'
