@@ -13,7 +13,12 @@ import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
 import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
-import { meteringRoutes, previewMonth, refuseFinishedMonths } from './features/metering/index.ts'
+import {
+  meteringRoutes,
+  previewMonth,
+  refuseFinishedMonths,
+  statementRoutes,
+} from './features/metering/index.ts'
 import { overviewRoutes } from './features/overview/index.ts'
 import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
 import { permissionsOf, roleRoutes } from './features/roles/index.ts'
@@ -156,6 +161,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     deadLetterRoutes(ctx),
     apiKeyRoutes(ctx),
     meteringRoutes(ctx),
+    statementRoutes(ctx),
     webhookRoutes(ctx),
     secretRoutes(ctx),
     storageBackendRoutes(ctx),

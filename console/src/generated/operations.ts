@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 32d95d03c6f3b69a782e0aa67b28c49ce98b3754c69a336b96aaedfc2d86fc02
+// Made from docs/openapi.json by `npm run console:types`: c3c6b7b2bffcff2a4c002e177ae5932bacc4aa52169be8b8c4185dc9831ad5a3
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -93,6 +93,8 @@ export const operations = {
   rotateApiKey: ["POST","/api/v1/users/{user_id}/api_keys/{key_id}/rotate","API keys","tenants","users:write"],
   getUsage: ["GET","/api/v1/deployments/{id}/usage","Deployments","tenants","deployments:read"],
   listMargins: ["GET","/api/v1/billing/margins","Billing","operators","billing:read"],
+  listStatements: ["GET","/api/v1/deployments/{id}/statements","Deployments","tenants","deployments:read"],
+  getStatement: ["GET","/api/v1/statements/{id}","Deployments","tenants","deployments:read"],
   listWebhooks: ["GET","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   createWebhook: ["POST","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   getWebhook: ["GET","/api/v1/admin/webhooks/{id}","Webhooks","platform_admin",null],

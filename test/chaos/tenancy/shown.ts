@@ -61,6 +61,8 @@ export function subscriptionOf({ id, slug, subscription }: Deployment) {
     current_period_start: iso(start).slice(0, 10),
     current_period_end: iso(end - 1).slice(0, 10),
     addons: [],
+    scheduled_versions: [],
+    scheduled_addons: [],
   }
 }
 
