@@ -15,6 +15,7 @@ import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/invent
 import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
 import {
   meteringRoutes,
+  openFrom,
   previewMonth,
   refuseFinishedMonths,
   statementRoutes,
@@ -143,6 +144,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   installIdempotency(app, { db: ctx.db, encryption: responseEncryption(config.SECRET_KEY) })
   await installOpenapi(app, ctx.version)
 
+  const books = { previewMonth, openFrom }
   const routes = [
     healthRoutes(ctx, ctx.version),
     sessionRoutes(ctx, sessions, permissionsOf, production),
@@ -152,8 +154,8 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     projectRoutes(ctx),
     driftRoutes(ctx),
     catalogRoutes(ctx, refuseFinishedMonths(ctx)),
-    deploymentRoutes(ctx),
-    subscriptionRoutes(ctx, previewMonth),
+    deploymentRoutes(ctx, books),
+    subscriptionRoutes(ctx, books),
     sagaRoutes(ctx, ctx.sagaKinds, provisioningProblems),
     provisioningRoutes(ctx),
     billingRoutes(ctx),

@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: c3c6b7b2bffcff2a4c002e177ae5932bacc4aa52169be8b8c4185dc9831ad5a3
+// Made from docs/openapi.json by `npm run console:types`: 593d52c35dd0bcb0bf561f8e09395eb65b2e4ee507434dfe25fb397a4dc10899
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],

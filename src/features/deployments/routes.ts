@@ -6,6 +6,7 @@ import { refuseForeignTenant } from '../../kernel/http/caller.ts'
 import { cursorOf } from '../../kernel/http/pages.ts'
 import { JsonText, routes } from '../../kernel/http/route.ts'
 import { Body, ExternalId, Id, Nullable } from '../../kernel/http/schemas.ts'
+import { type Books, DayOrTime } from '../subscriptions/index.ts'
 import { createDeployment, updateDeployment } from './actions.ts'
 import {
   Deployment,
@@ -38,6 +39,13 @@ const CreateDeployment = Body({
   llm_mode: Type.Optional(Type.String({ ...ShortSlug, default: 'standard' })),
   template_code: Type.Optional(Nullable(Template)),
   template_version: Type.Optional(Nullable(Template)),
+  created_at: Type.Optional(
+    Type.String({
+      ...DayOrTime,
+      description:
+        'For a platform_admin: a day or a time in the past since which it has been there, not in a month that is closed. Default: now.',
+    }),
+  ),
 })
 
 const UpdateDeployment = Body({
@@ -83,8 +91,8 @@ const MOVES: Record<Mover, ReturnType<typeof allMovesOf>> = {
 
 const LIFECYCLE_SHOWN = describedLifecycle()
 
-export const deploymentRoutes = (deps: Deps) =>
-  routes(deps, { tag: 'Deployments', guard: 'caller' }, route => {
+export const deploymentRoutes = (deps: Deps, books: Pick<Books, 'openFrom'>) =>
+  routes({ ...deps, books }, { tag: 'Deployments', guard: 'caller' }, route => {
     route.list(
       base,
       {
@@ -108,7 +116,12 @@ export const deploymentRoutes = (deps: Deps) =>
         id: 'createDeployment',
         summary: 'Create a deployment',
         description: 'It starts in `active`. 409 `slug_taken` when the tenant has one of that slug.',
-        problems: { 409: { slug_taken: 'The tenant has a deployment of that slug.' } },
+        problems: {
+          409: {
+            slug_taken: 'The tenant has a deployment of that slug.',
+            month_closed: 'The statements of that month are written.',
+          },
+        },
         body: CreateDeployment,
         status: 201,
         data: Deployment,

@@ -8,20 +8,21 @@ import { type Caller, mayOperate, scopeOf } from '../../kernel/http/caller.ts'
 import {
   type AddonChoice,
   addAddon,
+  type Books,
   changePlanVersion,
   type MonthPreview,
-  type PreviewMonth,
   previewSubscribe,
   removeAddon,
   subscribe,
   timeOf,
 } from '../subscriptions/index.ts'
+import { allowPast } from './backdating.ts'
 import type { CloudDeploymentRow } from './deployment.ts'
 import { isOver, OPERATE, subscriptionAfter } from './lifecycle.ts'
 import { lockDeployment } from './store.ts'
 
 export interface Needed extends Pick<Deps, 'db' | 'clock'> {
-  previewMonth: PreviewMonth
+  books: Books
 }
 
 interface Effective {
@@ -37,7 +38,7 @@ export interface SubscribeInput extends Effective {
 
 /** The subscription as JSON text, or what the month would end with. */
 export function subscribeDeployment(
-  { db, clock, previewMonth }: Needed,
+  { db, clock, books }: Needed,
   caller: Caller,
   id: string,
   { plan_code, addons = [], trial_ends_at: trial = null, effective_from, preview = false }: SubscribeInput,
@@ -50,13 +51,17 @@ export function subscribeDeployment(
       throw invalid(`A deployment that is ${deployment.state} takes no subscription.`)
     const now = clock.now()
     const from = timeOf(effective_from, now, '/effective_from')
-    if (from < now.toISOString()) throw unacceptable('/effective_from', 'lies in the past')
+    if (from < now.toISOString()) {
+      await allowPast(tx, books, caller, { field: 'effective_from', at: from })
+      if (from < deployment.created_at)
+        throw unacceptable('/effective_from', `is before the deployment was made (${deployment.created_at})`)
+    }
     if (trial !== null && Date.parse(trial) <= Date.parse(from))
       throw unacceptable('/trial_ends_at', 'lies in the past')
     const status = subscriptionAfter(deployment.state) ?? 'active'
     const trialEndsAt = trial && new Date(trial).toISOString()
     const asked = { deploymentId: id, planCode: plan_code, addons, trialEndsAt, status, from }
-    return preview ? previewSubscribe(tx, now, asked, previewMonth) : subscribe(tx, now, asked)
+    return preview ? previewSubscribe(tx, now, asked, books.previewMonth) : subscribe(tx, now, asked)
   })
 }
 
@@ -66,7 +71,7 @@ export interface ChangeInput extends Effective {
 }
 
 export function changeDeploymentPlan(
-  { db, clock, previewMonth }: Needed,
+  { db, clock, books }: Needed,
   caller: Caller,
   id: string,
   { plan_code, plan_version_id, ...effective }: ChangeInput,
@@ -79,7 +84,7 @@ export function changeDeploymentPlan(
       planVersionId: plan_version_id,
       anyVersion: caller.platformAdmin,
     }
-    return changePlanVersion(tx, clock.now(), asked, previewMonth)
+    return changePlanVersion(tx, clock.now(), asked, books.previewMonth)
   })
 }
 
@@ -89,19 +94,19 @@ export interface AddonInput extends Effective {
 }
 
 export function addDeploymentAddon(
-  { db, clock, previewMonth }: Needed,
+  { db, clock, books }: Needed,
   caller: Caller,
   id: string,
   { code, quantity = 1, ...effective }: AddonInput,
 ): Promise<object> {
   return transaction(db, async tx => {
     await locked(tx, caller, id)
-    return addAddon(tx, clock.now(), { code, quantity, ...changeOf(id, effective) }, previewMonth)
+    return addAddon(tx, clock.now(), { code, quantity, ...changeOf(id, effective) }, books.previewMonth)
   })
 }
 
 export function removeDeploymentAddon(
-  { db, clock, previewMonth }: Needed,
+  { db, clock, books }: Needed,
   caller: Caller,
   id: string,
   addonId: string,
@@ -109,7 +114,7 @@ export function removeDeploymentAddon(
 ): Promise<object | null> {
   return transaction(db, async tx => {
     await locked(tx, caller, id)
-    return removeAddon(tx, clock.now(), { addonId, ...changeOf(id, effective) }, previewMonth)
+    return removeAddon(tx, clock.now(), { addonId, ...changeOf(id, effective) }, books.previewMonth)
   })
 }
 

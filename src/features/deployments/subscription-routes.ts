@@ -5,10 +5,10 @@ import { JsonText, routes } from '../../kernel/http/route.ts'
 import { Id } from '../../kernel/http/schemas.ts'
 import {
   AddAddonBody,
+  type Books,
   ChangePlanVersionBody,
   MonthPreview,
   PlanChange,
-  type PreviewMonth,
   RemoveAddonQuery,
   SubscribeBody,
   Subscription,
@@ -27,15 +27,20 @@ const NOT_SUBSCRIBED = { not_subscribed: 'The deployment has no subscription.' }
 const WHEN =
   'Now, or from `effective_from` on: base price and addons are charged for the part of the month in which they hold, and months that are over stay as they are. With `preview: true` nothing changes, and the answer is the statement that the month of the change would end with, beside that of today.'
 
-export const subscriptionRoutes = (deps: Deps, previewMonth: PreviewMonth) =>
-  routes({ ...deps, previewMonth }, { tag: 'Deployments', guard: 'caller' }, route => {
+export const subscriptionRoutes = (deps: Deps, books: Books) =>
+  routes({ ...deps, books }, { tag: 'Deployments', guard: 'caller' }, route => {
     route.post(
       `${base}/:id/subscribe`,
       {
         id: 'subscribeDeployment',
         summary: 'Subscribe a deployment to a plan',
         description: `Binds it to the plan’s active version and copies price and quantity of the addons. 409 \`already_subscribed\`. ${WHEN}`,
-        problems: { 409: { already_subscribed: 'The deployment has a subscription.' } },
+        problems: {
+          409: {
+            already_subscribed: 'The deployment has a subscription.',
+            month_closed: 'The statements of that month are written.',
+          },
+        },
         params,
         body: SubscribeBody,
         status: 201,

@@ -8,6 +8,7 @@ export {
 } from './actions.ts'
 export { addAddon, changePlanVersion, removeAddon, timeOf } from './change.ts'
 export {
+  type Books,
   LINE_KINDS,
   MonthPreview,
   type PreviewMonth,
@@ -23,6 +24,7 @@ export {
 export {
   AddAddonBody,
   ChangePlanVersionBody,
+  DayOrTime,
   PlanChange,
   RemoveAddonQuery,
   SUBSCRIPTION_STATUSES,

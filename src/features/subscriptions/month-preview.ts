@@ -56,5 +56,11 @@ export interface PreviewQuestion {
   change: (terms: SubscriptionTerms | null) => SubscriptionTerms
 }
 
-/** Who prices usage knows the subscriptions, not they them: app.ts hands it in. */
 export type PreviewMonth = (tx: Executor, question: PreviewQuestion) => Promise<MonthPreview>
+
+/** What is asked of those who charge. They know the subscriptions, not these them: app.ts hands it in. */
+export interface Books {
+  previewMonth: PreviewMonth
+  /** The first moment that is in no closed month; null: none is closed. No month is closed until the transaction ends. */
+  openFrom: (tx: Executor) => Promise<string | null>
+}

@@ -15,12 +15,13 @@ const MOST_ADDONS = 50
 
 const Quantity = Type.Integer({ minimum: 1, maximum: 10_000, default: 1 })
 
-export const EffectiveFrom = Type.String({
-  pattern:
-    '^(now|next_period|[12]\\d{3}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2}))?)$',
-  description:
-    '`now`, `next_period` (the first of the next month), a day (its first moment) or a time; UTC. Default: `now`.',
-})
+const DAY_OR_TIME = '[12]\\d{3}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2}))?'
+
+export const DayOrTime = Type.String({ pattern: `^${DAY_OR_TIME}$` })
+
+const WHEN =
+  '`now`, `next_period` (the first of the next month), a day (its first moment) or a time; UTC. Default: `now`.'
+const EffectiveFrom = Type.String({ pattern: `^(now|next_period|${DAY_OR_TIME})$`, description: WHEN })
 const Preview = Type.Boolean({
   default: false,
   description:
@@ -50,7 +51,12 @@ export const SubscribeBody = Body({
   trial_ends_at: Type.Optional(
     Nullable(Type.String({ format: 'date-time', description: 'For operators with `deployments:operate`.' })),
   ),
-  effective_from: Type.Optional(EffectiveFrom),
+  effective_from: Type.Optional(
+    Type.String({
+      ...EffectiveFrom,
+      description: `${WHEN} In the past for a platform_admin: not before the deployment was made, nor in a month that is closed.`,
+    }),
+  ),
   preview: Type.Optional(Preview),
 })
 
