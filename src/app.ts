@@ -28,6 +28,7 @@ import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { secretRoutes } from './features/secrets/index.ts'
 import { createSessions, sessionEncryptionOf, sessionRoutes } from './features/session/index.ts'
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
+import { versionMembers } from './features/subscriptions/index.ts'
 import { callerAccess, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
 import { createIssuerKeys, fetchKeySet } from './integrations/issuer/index.ts'
@@ -153,7 +154,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     syncRunRoutes(ctx),
     projectRoutes(ctx),
     driftRoutes(ctx),
-    catalogRoutes(ctx, refuseFinishedMonths(ctx)),
+    catalogRoutes(ctx, refuseFinishedMonths(ctx), versionMembers),
     deploymentRoutes(ctx, books),
     subscriptionRoutes(ctx, books),
     sagaRoutes(ctx, ctx.sagaKinds, provisioningProblems),

@@ -78,3 +78,7 @@ export function may(operation: OperationId): boolean {
 
 /** Members see their tenant alone, and need no column or filter for it. */
 export const seesAllTenants = (): boolean => session.value?.kind !== 'member'
+
+/** What is the operators' with any tenant's deployment: every move, a trial's end, billing actions. */
+export const mayOperate = (): boolean =>
+  seesAllTenants() && session.value?.permissions.includes('deployments:operate') === true

@@ -43,6 +43,7 @@ export async function deploy(told: Teller): Promise<Shop> {
   const { body: run } = await tell(202, 'POST', `${path}/provision`, { body: droplet })
   await ended(told, run.data)
   await tell(200, 'GET', `/api/v1/sagas/${run.data.id}`)
+  await tell(200, 'GET', `/api/v1/sagas/${run.data.id}/steps`)
   await tell(200, 'GET', '/api/v1/sagas')
   await tell('saga_ended', 'POST', `/api/v1/sagas/${run.data.id}/cancel`, { body: {} })
   await tell('name_taken', 'POST', `${path}/provision`, { body: droplet })

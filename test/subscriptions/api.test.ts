@@ -245,3 +245,38 @@ test('on the first of a month the task moves living subscriptions into the new p
   }
   assert.equal((await shown(bundle, over.id)).current_period_start, '2026-11-01')
 })
+
+test('every version of a plan tells how many subscriptions have it, those that are cancelled aside', async t => {
+  const bundle = await setup(t)
+  const code = await plan(bundle)
+  const versions = `/api/v1/catalog/plans/${code}/versions`
+  const counts = async () => {
+    const { body } = await bundle.call('GET', versions)
+    const listed = body.data.map((version: { version: number; subscriptions: number }) => [
+      version.version,
+      version.subscriptions,
+    ])
+    for (const version of body.data)
+      assert.deepEqual((await bundle.call('GET', `${versions}/${version.version}`)).body.data, version)
+    return listed
+  }
+  assert.deepEqual(await counts(), [[1, 0]])
+  const made = []
+  for (let n = 0; n < 4; n++) {
+    const { id } = await deployment(bundle)
+    await subscribe(bundle, id, { plan_code: code })
+    made.push(id)
+  }
+  await publish(bundle, code, { base_price_cents: 100 })
+  assert.deepEqual(await counts(), [
+    [2, 0],
+    [1, 4],
+  ])
+  await change(bundle, made[0]!, { plan_code: code })
+  await move(bundle, made[1]!, 'paused')
+  await move(bundle, made[2]!, 'cancelled')
+  assert.deepEqual(await counts(), [
+    [2, 1],
+    [1, 2],
+  ])
+})

@@ -37,10 +37,12 @@ const OPEN = `
   GET /api/v1/inventory
   GET /api/v1/inventory/:id
   GET /api/v1/inventory/:id/events
+  GET /api/v1/inventory/:id/owners
   GET /api/v1/projects
   GET /api/v1/projects/:id
   GET /api/v1/sagas
   GET /api/v1/sagas/:id
+  GET /api/v1/sagas/:id/steps
   GET /api/v1/webhooks
   POST /api/v1/webhooks
   GET /api/v1/webhooks/:id

@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 593d52c35dd0bcb0bf561f8e09395eb65b2e4ee507434dfe25fb397a4dc10899
+// Made from docs/openapi.json by `npm run console:types`: 1783bfb83bed1cc921922ce741b81fe14a768d170f971174e9fccac09f3276e7
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -9,6 +9,7 @@ export const operations = {
   listResources: ["GET","/api/v1/inventory","Inventory","tenants","inventory:read"],
   getResource: ["GET","/api/v1/inventory/{id}","Inventory","tenants","inventory:read"],
   listResourceEvents: ["GET","/api/v1/inventory/{id}/events","Inventory","tenants","inventory:read"],
+  listResourceOwners: ["GET","/api/v1/inventory/{id}/owners","Inventory","tenants","inventory:read"],
   listSyncRuns: ["GET","/api/v1/inventory/sync-runs","Inventory","operators","inventory:read"],
   getSyncRun: ["GET","/api/v1/inventory/sync-runs/{id}","Inventory","operators","inventory:read"],
   confirmHeldDeletions: ["POST","/api/v1/inventory/sync-runs/{id}/confirm","Inventory","operators","inventory:write"],
@@ -56,11 +57,13 @@ export const operations = {
   listSagas: ["GET","/api/v1/sagas","Sagas","tenants","sagas:read"],
   startSaga: ["POST","/api/v1/sagas","Sagas","operators","sagas:run"],
   getSaga: ["GET","/api/v1/sagas/{id}","Sagas","tenants","sagas:read"],
+  listSagaSteps: ["GET","/api/v1/sagas/{id}/steps","Sagas","tenants","sagas:read"],
   cancelSaga: ["POST","/api/v1/sagas/{id}/cancel","Sagas","operators","sagas:run"],
   provisionDeployment: ["POST","/api/v1/deployments/{id}/provision","Sagas","operators","sagas:run"],
   deprovisionDeployment: ["POST","/api/v1/deployments/{id}/deprovision","Sagas","operators","sagas:run"],
   listSagaLeaks: ["GET","/api/v1/sagas/leaks","Sagas","operators","sagas:read"],
   getBalance: ["GET","/api/v1/billing/balance","Billing","operators","billing:read"],
+  listBalances: ["GET","/api/v1/billing/balance/history","Billing","operators","billing:read"],
   listInvoices: ["GET","/api/v1/billing/invoices","Billing","operators","billing:read"],
   getInvoice: ["GET","/api/v1/billing/invoices/{id}","Billing","operators","billing:read"],
   ingestInvoice: ["POST","/api/v1/billing/invoices/{id}/ingest","Billing","operators","billing:write"],

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { useAct } from '../query.ts'
+import { type Values, valuesOf } from './form.tsx'
 import { ProblemBanner } from './problem.tsx'
 
 interface DialogProps {
@@ -35,7 +36,8 @@ interface ConfirmProps extends DialogProps {
   name?: string
   /** The word on the button: "Delete". */
   act: string
-  run: () => Promise<unknown>
+  /** Is given what was typed into `Field`s among the children. */
+  run: (values: Values) => Promise<unknown>
 }
 
 /** Asks before an act, and shows why it was refused. Closes when it is done. */
@@ -45,7 +47,7 @@ export function Confirm({ title, name, act, run, onClose, children }: ConfirmPro
   const id = useId()
   const submit = async (event: Event) => {
     event.preventDefault()
-    if (await send()) onClose()
+    if (await send(valuesOf(event.currentTarget as HTMLFormElement))) onClose()
   }
   return (
     <Dialog title={title} onClose={onClose}>

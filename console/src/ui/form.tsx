@@ -8,6 +8,17 @@ import { ProblemBanner } from './problem.tsx'
 /** What was typed, trimmed; a field left empty is absent, a ticked box is 'on'. */
 export type Values = Record<string, string>
 
+export const valuesOf = (form: HTMLFormElement): Values =>
+  Object.fromEntries(
+    [...new FormData(form)]
+      .map(([name, value]) => [name, String(value).trim()])
+      .filter(([, value]) => value !== ''),
+  )
+
+/** What `datetime-local` says, as the API takes it. */
+export const instantOf = (local: string | undefined): string | undefined =>
+  local && new Date(local).toISOString()
+
 const Refused = createContext<Problem['errors']>([])
 
 interface FormProps {
@@ -25,8 +36,7 @@ export function Form({ children, submit, send, done, cancel }: FormProps) {
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
-    const entries = [...new FormData(form)].map(([name, value]) => [name, String(value).trim()])
-    if (!(await act.run(Object.fromEntries(entries.filter(([, value]) => value !== ''))))) return
+    if (!(await act.run(valuesOf(form)))) return
     form.reset()
     done?.()
   }

@@ -20,6 +20,7 @@ export {
   findEntitlement,
   findTerms,
   SUBSCRIPTION_OF_DEPLOYMENT,
+  versionMembers,
 } from './store.ts'
 export {
   AddAddonBody,

@@ -49,6 +49,11 @@ export const SUBSCRIPTION_OF_DEPLOYMENT = (deploymentId: string, at: string): st
   where s.deployment_id = ${deploymentId}`
 }
 
+/** SQL, for plan_versions `v`: what a version is shown with. */
+export const versionMembers = {
+  subscriptions: `(select count(*)::int from subscription_terms t where t.plan_version_id = v.id and t.valid_to is null)`,
+}
+
 export async function insertSubscription(
   tx: Executor,
   subscription: SubscriptionRow,
