@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 1783bfb83bed1cc921922ce741b81fe14a768d170f971174e9fccac09f3276e7
+// Made from docs/openapi.json by `npm run console:types`: 29ecddf844fd7761e7e522c331bf280371a1adb4b37cfca95a7b741b3c3fc61a
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],

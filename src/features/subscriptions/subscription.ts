@@ -23,7 +23,6 @@ const WHEN =
   '`now`, `next_period` (the first of the next month), a day (its first moment) or a time; UTC. Default: `now`.'
 const EffectiveFrom = Type.String({ pattern: `^(now|next_period|${DAY_OR_TIME})$`, description: WHEN })
 const Preview = Type.Boolean({
-  default: false,
   description:
     'Shows the statement that the month would end with, beside that of today, and changes nothing.',
 })
