@@ -148,7 +148,7 @@ function largest(schema: Schema): unknown {
   if (schema.format === 'date-time') return '2030-01-01T00:00:00Z'
   if (schema.format === 'date') return '2030-01-01'
   if (schema.format === 'uuid') return '01980000-0000-7000-8000-000000000000'
-  if (schema.pattern === '^[A-Z]{3}$') return 'USD'
+  if (schema.format === 'iso-4217') return 'USD'
   return schema.pattern ? 'a'.repeat(40) : 'ä'.repeat(schema.maxLength ?? 40)
 }
 

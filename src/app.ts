@@ -6,7 +6,7 @@ import type { Context } from './context.ts'
 import { apiKeyRoutes, apiKeyVerifier } from './features/api-keys/index.ts'
 import { auditLogRoutes } from './features/audit-log/index.ts'
 import { billingRoutes } from './features/billing/index.ts'
-import { catalogRoutes } from './features/catalog/index.ts'
+import { catalogRoutes, meterRoutes } from './features/catalog/index.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
 import { deploymentRoutes } from './features/deployments/index.ts'
 import { driftRoutes, resourceMembers } from './features/drift/index.ts'
@@ -147,6 +147,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     projectRoutes(ctx),
     driftRoutes(ctx),
     catalogRoutes(ctx, refuseFinishedMonths(ctx)),
+    meterRoutes(ctx),
     deploymentRoutes(ctx),
     sagaRoutes(ctx, ctx.sagaKinds, provisioningProblems),
     provisioningRoutes(ctx),

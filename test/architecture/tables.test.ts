@@ -11,7 +11,7 @@ const OWNED: Record<string, string[]> = {
   'api-keys': ['api_keys'],
   'audit-log': ['audit_log', 'audit_seals', 'audit_checkpoints', 'audit_unkeyed'],
   billing: ['cloud_balance_snapshots', 'cloud_invoices', 'cloud_cost_lines', 'cloud_line_assignments'],
-  catalog: ['plans', 'plan_versions', 'plan_items', 'addons', 'resource_prices'],
+  catalog: ['plans', 'plan_versions', 'plan_items', 'addons', 'resource_prices', 'meters'],
   deployments: ['cloud_deployments', 'cloud_deployment_events'],
   drift: ['cloud_provisioned', 'cloud_drift', 'cloud_drift_ignored', 'drift_ignore_rules'],
   inventory: [

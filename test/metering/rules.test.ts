@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TIME_UNITS } from '../../src/features/catalog/index.ts'
 import {
   chargeOf,
   decimal,
   hoursOf,
   isMetered,
-  METERED_UNITS,
   type Price,
   priceIn,
   quantityIn,
@@ -106,11 +106,11 @@ test('a month is as long as its days, and none that has not begun is taken', () 
 })
 
 test('units of time are metered; a month is the one that is charged', () => {
-  assert.deepEqual([...METERED_UNITS], ['hour', 'day', 'month'])
-  for (const unit of METERED_UNITS) assert.equal(isMetered(unit), true)
+  assert.deepEqual([...TIME_UNITS], ['hour', 'day', 'month'])
+  for (const unit of TIME_UNITS) assert.equal(isMetered(unit), true)
   for (const unit of ['gb_month', 'hours', '', null]) assert.equal(isMetered(unit), false)
   assert.deepEqual(
-    METERED_UNITS.map(unit => secondsOf(unit, february.seconds)),
+    TIME_UNITS.map(unit => secondsOf(unit, february.seconds)),
     [HOUR, 24n * HOUR, 672n * HOUR],
   )
 })

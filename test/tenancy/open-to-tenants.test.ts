@@ -16,6 +16,8 @@ const OPEN = `
   GET /api/v1/catalog/plans/:code
   GET /api/v1/catalog/addons
   GET /api/v1/catalog/addons/:code
+  GET /api/v1/catalog/meters
+  GET /api/v1/catalog/meters/:code
   GET /api/v1/costs
   GET /api/v1/costs/lines
   GET /api/v1/costs/summary

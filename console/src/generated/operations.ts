@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: fb87950d86c399c23083a832d8c5a12a44f783924b5ef2a415826cf65d8ebcc4
+// Made from docs/openapi.json by `npm run console:types`: 12fd73a75309109a4cd89f010a936c1354558257f8dcdfea82ffa9c0b460a9e4
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -42,6 +42,10 @@ export const operations = {
   createResourcePrice: ["POST","/api/v1/catalog/resource-prices","Catalog","operators","catalog:write"],
   getResourcePrice: ["GET","/api/v1/catalog/resource-prices/{id}","Catalog","operators","catalog:read"],
   endResourcePrice: ["PATCH","/api/v1/catalog/resource-prices/{id}","Catalog","operators","catalog:write"],
+  listMeters: ["GET","/api/v1/catalog/meters","Catalog","tenants","catalog:read"],
+  createMeter: ["POST","/api/v1/catalog/meters","Catalog","operators","catalog:write"],
+  getMeter: ["GET","/api/v1/catalog/meters/{code}","Catalog","tenants","catalog:read"],
+  renameMeter: ["PATCH","/api/v1/catalog/meters/{code}","Catalog","operators","catalog:write"],
   listDeployments: ["GET","/api/v1/deployments","Deployments","tenants","deployments:read"],
   createDeployment: ["POST","/api/v1/deployments","Deployments","tenants","deployments:write"],
   getDeploymentLifecycle: ["GET","/api/v1/deployments/lifecycle","Deployments","tenants","deployments:read"],

@@ -313,6 +313,14 @@ export interface GeneratedTables {
     hour: string
     metered_at: string
   }
+  meters: {
+    code: string
+    name: string
+    aggregation: string
+    unit: string
+    scale: number
+    created_at: string
+  }
   plan_items: {
     plan_version_id: string
     resource_kind: string

@@ -76,6 +76,8 @@ const table = {
   publishPlanVersion: changed('plan_versions'),
   createAddon: made('addons'),
   changeAddon: changed('addons'),
+  createMeter: made('meters'),
+  renameMeter: changed('meters'),
   createResourcePrice: made('resource_prices'),
   endResourcePrice: changed('resource_prices'),
   createDeployment: made('cloud_deployments'),
