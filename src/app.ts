@@ -22,6 +22,7 @@ import { scheduledTaskRoutes } from './features/scheduled-tasks/index.ts'
 import { secretRoutes } from './features/secrets/index.ts'
 import { createSessions, sessionEncryptionOf, sessionRoutes } from './features/session/index.ts'
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
+import { usageEventRoutes } from './features/usage-events/index.ts'
 import { callerAccess, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
 import { createIssuerKeys, fetchKeySet } from './integrations/issuer/index.ts'
@@ -78,6 +79,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   }
   const limits = rateLimits(authenticator, {
     perCaller: config.RATE_LIMIT_PER_MINUTE,
+    apart: { usage_events: config.USAGE_REQUESTS_PER_MINUTE },
     failuresPerAddress: config.AUTH_FAILURES_PER_MINUTE ?? Math.ceil(config.RATE_LIMIT_PER_MINUTE / 10),
     clock: ctx.clock,
   })
@@ -156,6 +158,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     deadLetterRoutes(ctx),
     apiKeyRoutes(ctx),
     meteringRoutes(ctx),
+    usageEventRoutes(ctx, readBody),
     webhookRoutes(ctx),
     secretRoutes(ctx),
     storageBackendRoutes(ctx),

@@ -28,6 +28,7 @@ const OWNED: Record<string, string[]> = {
   session: ['sessions'],
   'storage-backends': ['storage_backends', 'invoice_files'],
   subscriptions: ['subscriptions', 'subscription_terms', 'subscription_addons'],
+  'usage-events': ['usage_events', 'usage_meter_hours', 'usage_meter_members', 'late_usage'],
   users: ['users'],
   webhooks: ['webhooks', 'webhook_events', 'webhook_deliveries', 'webhook_attempts'],
 }

@@ -39,6 +39,7 @@ const OPEN = `
   GET /api/v1/projects/:id
   GET /api/v1/sagas
   GET /api/v1/sagas/:id
+  POST /api/v1/usage-events
   GET /api/v1/webhooks
   POST /api/v1/webhooks
   GET /api/v1/webhooks/:id

@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 12fd73a75309109a4cd89f010a936c1354558257f8dcdfea82ffa9c0b460a9e4
+// Made from docs/openapi.json by `npm run console:types`: 3cff461f0d0e2df8291cc04d5d824bd7661e6c3b4f98d52277e8d17c7009f92e
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -147,4 +147,5 @@ export const operations = {
   getInvitation: ["GET","/api/v1/admin/invitations/{id}","Administration","platform_admin",null],
   revokeInvitation: ["DELETE","/api/v1/admin/invitations/{id}","Administration","platform_admin",null],
   acceptInvitation: ["POST","/api/v1/invitations/accept","Invitations","tenants",null],
+  sendUsageEvents: ["POST","/api/v1/usage-events","Deployments","tenants","usage_events:write"],
 } as const

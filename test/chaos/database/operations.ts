@@ -97,6 +97,8 @@ const table = {
     effects: [of('cloud_line_assignments', 'deleted', { unlogged: true })],
     already: ['not_found'],
   },
+  // Its events are known by their own names: sent again, they change nothing and leave no entry.
+  sendUsageEvents: {},
   runTask: made('task_runs'),
   pauseTask: changed('scheduled_tasks'),
   resumeTask: changed('scheduled_tasks'),

@@ -39,6 +39,7 @@ const addons: Story = {
     const meter = name('meter').replaceAll('-', '_')
     await send('createMeter', { body: { code: meter, aggregation: 'sum', unit: 'gb' }, subject: meter })
     await send('renameMeter', { params: { code: meter }, body: { name: 'Traffic' } })
+    await send('sendUsageEvents', { body: [{ specversion: '1.0', id: meter, source: 'chaos', type: meter }] })
   },
 }
 
