@@ -18,7 +18,7 @@ const betweenFeatures: Record<string, string[]> = {
   inventory: ['webhooks'],
   sagas: ['webhooks'],
   overview: ['billing', 'dead-letters', 'drift', 'inventory', 'sagas', 'scheduled-tasks'],
-  metering: ['inventory', 'subscriptions', 'catalog', 'deployments'],
+  metering: ['inventory', 'subscriptions', 'catalog', 'deployments', 'usage-events'],
   invitations: ['roles', 'users'],
   subscriptions: ['catalog'],
   'usage-events': ['catalog', 'deployments'],

@@ -294,6 +294,9 @@ const facts = (fields: Partial<UsageFacts> = {}): UsageFacts => {
     slices: slicesOf(november, prices),
     prices,
     uses: [],
+    meters: [],
+    meterSums: [],
+    meterCounts: [],
     living: null,
     carriedFrom: '2026-11-15T12:00:00.000Z',
     ...fields,
@@ -365,6 +368,7 @@ test('a statement has a line for every kind that is sold, used or there, and add
       { kind: 'seats', ...nothing, included: 5n, ...unpriced, ...free },
       { kind: 'volume', ...nothing, included: 5n, ...unpriced, ...free },
     ],
+    meters: [],
     total_cents: 7900n + 4000n + 300n,
     forecast_cents: 7900n + 4000n + 1416n,
   })

@@ -105,6 +105,7 @@ test('a month’s usage: what the plan and addons include, what the rest costs s
     addons: [
       { code: more, resource_kind: 'droplet', qty: 1, price_cents: 700, quantity: 2, amount_cents: 1400 },
     ],
+    meters: [],
     total_cents: 7900 + 1400 + 276 + 216 + 25 + 23,
     forecast_cents: 7900 + 1400 + 600 + 432 + 50 + 45,
   })

@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 3cff461f0d0e2df8291cc04d5d824bd7661e6c3b4f98d52277e8d17c7009f92e
+// Made from docs/openapi.json by `npm run console:types`: 1136c795c86633269e6c753fab022abd69fe7da50a972d38802fc3bdbbb8f26d
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],

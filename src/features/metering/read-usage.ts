@@ -4,10 +4,11 @@ import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
-import { listPricesBetween } from '../catalog/index.ts'
+import { findMeters, listPricesBetween } from '../catalog/index.ts'
 import { type BilledDeployment, listBilled } from '../deployments/index.ts'
 import { countLiving } from '../inventory/index.ts'
 import { findTerms } from '../subscriptions/index.ts'
+import { countMembers, sumMeters } from '../usage-events/index.ts'
 import { slicesOf } from './charge.ts'
 import { endOfHour, hourOf, type Month, monthOfQuery } from './period.ts'
 import { lastHour, sumUsage } from './store.ts'
@@ -45,6 +46,13 @@ export async function readUsage(
   const prices = await listPricesBetween(db, month.first_day, month.last_day)
   const slices = slicesOf(month, prices)
   const uses = groupedBy(await sumUsage(db, ids, slices, until ?? month.start_at, allowances))
+  // Events count when they come in: a month's meters are as they stand, however far its hours are metered.
+  const meters = await findMeters(db)
+  const stretches = ids.flatMap(deployment_id =>
+    slices.map((slice, index) => ({ deployment_id, slice: index, ...slice })),
+  )
+  const meterSums = groupedBy(meters.length > 0 ? await sumMeters(db, stretches) : [])
+  const meterCounts = groupedBy(meters.length > 0 ? await countMembers(db, ids, month.first_day) : [])
   const carriesOn = forecast && month.current
   const living = groupedBy(carriesOn ? await countLiving(db, ids) : [])
   const carriedFrom = later(until ?? hourOf(now.toISOString()), month.start_at)
@@ -57,6 +65,9 @@ export async function readUsage(
       slices,
       prices,
       uses: uses.get(id) ?? [],
+      meters,
+      meterSums: meterSums.get(id) ?? [],
+      meterCounts: meterCounts.get(id) ?? [],
       living: carriesOn ? new Map(living.get(id)?.map(row => [row.kind, row.living])) : null,
       carriedFrom,
     }),

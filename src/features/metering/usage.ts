@@ -1,20 +1,17 @@
 // Usage: what a deployment's month looks like in the API, and how it is worked out from its terms, prices and metered hours: of
 // each kind what was used, what of it is included and what the rest costs, so far and for the whole month. Pure.
 import { Type } from 'typebox'
-import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
+import { Decimal, Id, Nullable, Time, Whole } from '../../kernel/http/schemas.ts'
 import { noun } from '../../kernel/noun.ts'
-import type { PlanItem } from '../catalog/index.ts'
+import { type MeterRow, type PlanItem, unitsOf } from '../catalog/index.ts'
 import type { SubscriptionTerms } from '../subscriptions/index.ts'
+import type { MeterCount, MeterSum } from '../usage-events/index.ts'
 import { chargeOf, hoursOf, type Price, priceIn, quantityIn, type Rate, type Slice } from './charge.ts'
+import { type MeterRate, MeterUsage, meterLine } from './meter-usage.ts'
 import type { Month } from './period.ts'
 import type { UsageSum } from './store.ts'
 
 const Day = Type.String({ format: 'date' })
-
-/** Sums are worked out as bigints, and written whole however large. */
-export const Whole = (description?: string) =>
-  Type.Unsafe<bigint>(Type.Integer(description === undefined ? {} : { description }))
-export const Decimal = (description: string) => Type.String({ pattern: '^-?\\d+(\\.\\d+)?$', description })
 
 const KindUsage = noun('KindUsage', {
   kind: Type.String(),
@@ -60,6 +57,10 @@ export const Usage = noun('Usage', {
     }),
   ),
   kinds: Type.Array(KindUsage, { description: 'In the order of their names.' }),
+  meters: Type.Array(MeterUsage, {
+    description:
+      'What usage events have told: meters that the plan speaks of or that were used, in the order of their codes.',
+  }),
   total_cents: Whole('Base price, addons, and what was used beyond them so far.'),
   forecast_cents: Whole('The month’s total if what lives now lives on to its end.'),
 })
@@ -100,6 +101,9 @@ export interface UsageFacts {
   slices: readonly Slice[]
   prices: readonly Price[]
   uses: readonly Pick<UsageSum, 'kind' | 'slice' | 'seconds' | 'over'>[]
+  meters: readonly MeterRow[]
+  meterSums: readonly Omit<MeterSum, 'deployment_id'>[]
+  meterCounts: readonly Omit<MeterCount, 'deployment_id'>[]
   /** How many of each kind there are now, if they are to be carried on to the month's end; null: they are not. */
   living: ReadonlyMap<string, number> | null
   /** From when on. */
@@ -117,7 +121,13 @@ export function usageStatement(facts: UsageFacts) {
     amount_cents: terms!.free ? 0n : BigInt(addon.price_cents) * BigInt(addon.quantity),
   }))
   const names = new Set([...kindsOf(terms), ...uses.map(({ kind }) => kind), ...(living?.keys() ?? [])])
-  const kinds = [...names].sort().map(kind => kindLine(facts, kind, currency))
+  const codes = new Set(facts.meters.map(({ code }) => code))
+  const kinds = [...names]
+    .filter(kind => !codes.has(kind))
+    .sort()
+    .map(kind => kindLine(facts, kind, currency))
+  const meters = meterLines(facts, currency)
+  const overages = [...kinds, ...meters]
   const fixed = sum([base_price_cents, ...addons.map(({ amount_cents }) => amount_cents)])
   return {
     plan_code: terms?.plan_code ?? null,
@@ -126,9 +136,39 @@ export function usageStatement(facts: UsageFacts) {
     base_price_cents,
     addons,
     kinds,
-    total_cents: fixed + sum(kinds.map(({ overage_cents }) => overage_cents)),
-    forecast_cents: fixed + sum(kinds.map(({ forecast_cents }) => forecast_cents)),
+    meters,
+    total_cents: fixed + sum(overages.map(({ overage_cents }) => overage_cents)),
+    forecast_cents: fixed + sum(overages.map(({ forecast_cents }) => forecast_cents)),
   }
+}
+
+/** Of the meters that the subscription speaks of or that were used. */
+function meterLines(facts: UsageFacts, currency: string) {
+  const { month, now, terms, prices, meterSums, meterCounts } = facts
+  const named = new Set([...kindsOf(terms), ...[...meterSums, ...meterCounts].map(({ meter }) => meter)])
+  return facts.meters
+    .filter(({ code }) => named.has(code))
+    .map(meter => {
+      const { code } = meter
+      const item = terms?.items.find(({ resource_kind }) => resource_kind === code)
+      const units = unitsOf(code, facts.meters)
+      const agreed = agreedRate(item)
+      const rateIn = (slice: Slice): MeterRate | null => {
+        if (agreed && units.includes(agreed.unit)) return { ...agreed, source: 'plan' }
+        const price = priceIn(slice, prices, code, currency, units)
+        return price ? { ...price, source: 'resource_price' } : null
+      }
+      const included = includedOf(terms, code)
+      return meterLine({
+        meter,
+        month,
+        now,
+        slices: facts.slices.map(slice => ({ ...slice, included, rate: rateIn(slice) })),
+        sums: meterSums.filter(sums => sums.meter === code),
+        members: meterCounts.find(counts => counts.meter === code)?.members ?? 0,
+        cap: item?.hard_cap_qty ?? null,
+      })
+    })
 }
 
 function kindLine(facts: UsageFacts, kind: string, currency: string) {

@@ -64,3 +64,139 @@ function byKey(a: UsageEvent, b: UsageEvent): number {
   if (a.source !== b.source) return a.source < b.source ? -1 : 1
   return a.tenant_id < b.tenant_id ? -1 : a.tenant_id > b.tenant_id ? 1 : 0
 }
+
+/** One of a deployment's stretches of time, whole hours; which one it is. */
+export interface OwnStretch {
+  deployment_id: string
+  slice: number
+  from_at: string
+  to_at: string
+}
+
+/** What the events of a meter come to within a stretch, in billionths of its unit. */
+export interface MeterSum {
+  deployment_id: string
+  meter: string
+  slice: number
+  total: bigint
+  highest: bigint
+  last: bigint
+}
+
+type SummedMeter = Omit<MeterSum, 'total' | 'highest' | 'last'> & Record<'total' | 'highest' | 'last', string>
+
+const SUM = {
+  name: 'usage_meters_sum',
+  text: `select h.deployment_id, h.meter, s.slice, trunc(sum(h.total) * 1e9)::text as total,
+      trunc(max(h.highest) * 1e9)::text as highest,
+      trunc((array_agg(h.last order by h.hour desc))[1] * 1e9)::text as last
+    from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::timestamptz[]) s (deployment_id, slice, from_at, to_at)
+    join usage_meter_hours h on h.deployment_id = s.deployment_id and h.hour >= s.from_at and h.hour < s.to_at
+    group by h.deployment_id, h.meter, s.slice order by h.deployment_id, h.meter, s.slice`,
+}
+
+/** Of many deployments at once; a row only where something was used. */
+export async function sumMeters(executor: Executor, slices: readonly OwnStretch[]): Promise<MeterSum[]> {
+  if (slices.length === 0) return []
+  const rows = await runStatement<SummedMeter>(executor, SUM, [
+    slices.map(slice => slice.deployment_id),
+    slices.map(({ slice }) => slice),
+    slices.map(({ from_at }) => from_at),
+    slices.map(({ to_at }) => to_at),
+  ])
+  return rows.map(row => ({
+    ...row,
+    total: BigInt(row.total),
+    highest: BigInt(row.highest),
+    last: BigInt(row.last),
+  }))
+}
+
+/** How many different things a meter saw in a month. */
+export interface MeterCount {
+  deployment_id: string
+  meter: string
+  members: number
+}
+
+const COUNT = {
+  name: 'usage_meters_count',
+  text: `select deployment_id, meter, count(*)::int as members from usage_meter_members
+    where deployment_id = any($1::uuid[]) and month = $2::date group by deployment_id, meter`,
+}
+
+/** `month` is its first day. */
+export const countMembers = (
+  executor: Executor,
+  deploymentIds: readonly string[],
+  month: string,
+): Promise<MeterCount[]> => runStatement(executor, COUNT, [deploymentIds, month])
+
+/** A time within one of the stretches at which the meter was used for any deployment. */
+export async function findMeterUse(
+  executor: Executor,
+  meter: string,
+  stretches: readonly Pick<OwnStretch, 'from_at' | 'to_at'>[],
+): Promise<string | undefined> {
+  if (stretches.length === 0) return undefined
+  const [row] = await runStatement<{ at: string }>(executor, FIND_USE, [
+    meter,
+    stretches.map(({ from_at }) => from_at),
+    stretches.map(({ to_at }) => to_at),
+  ])
+  return row?.at
+}
+
+// The stretches are whole months.
+const FIND_USE = {
+  name: 'usage_meters_find',
+  text: `select u.at from unnest($2::timestamptz[], $3::timestamptz[]) s (from_at, to_at)
+    cross join lateral (
+      (select hour as at from usage_meter_hours where meter = $1 and hour >= s.from_at and hour < s.to_at limit 1)
+      union all
+      (select month::timestamp at time zone 'UTC' as at from usage_meter_members
+       where meter = $1 and month >= (s.from_at at time zone 'UTC')::date and month < (s.to_at at time zone 'UTC')::date limit 1)
+    ) u limit 1`,
+}
+
+/** A month of a deployment that was over when events of it came in. */
+export interface LateMonth {
+  deployment_id: string
+  /** Its first day. */
+  month: string
+}
+
+const LATE = {
+  name: 'usage_late',
+  text: `select deployment_id, month::text as month from late_usage
+    where (month, deployment_id) > ($1::date, $2::uuid) order by month, deployment_id limit $3`,
+}
+
+const BEFORE_ALL: LateMonth = { deployment_id: '00000000-0000-0000-0000-000000000000', month: '0001-01-01' }
+
+/** By month and deployment. Those that are closed need an adjustment, the others are counted when they are closed. */
+export const listLateMonths = (
+  executor: Executor,
+  limit: number,
+  after: LateMonth = BEFORE_ALL,
+): Promise<LateMonth[]> => runStatement(executor, LATE, [after.month, after.deployment_id, limit])
+
+const SETTLE = {
+  name: 'usage_settle_late',
+  text: `delete from late_usage l using (
+      select l.deployment_id, l.month from late_usage l
+      join unnest($1::uuid[], $2::date[]) d (deployment_id, month) using (deployment_id, month)
+      order by l.deployment_id, l.month for update of l) d
+    where l.deployment_id = d.deployment_id and l.month = d.month`,
+}
+
+/**
+ * For whoever closes or adjusts months, in that transaction and before it adds up: what comes in from now on leaves the
+ * month's name anew.
+ */
+export async function settleLateMonths(tx: Executor, months: readonly LateMonth[]): Promise<void> {
+  await runStatement(tx, SETTLE, [
+    months.map(({ deployment_id }) => deployment_id),
+    months.map(({ month }) => month),
+  ])
+}
