@@ -85,6 +85,13 @@ export function worstBodies(schema: Schema, limit: number): Map<string, string> 
       }
     }
   }
+  const list = schema.anyOf?.find(({ items }) => items?.properties)
+  if (list) {
+    const names = Object.keys(list.items!.properties!)
+    const members = names.map(name => `"${name}":"${'x'.repeat(100)}"`).join(',')
+    put('a list of objects of long texts', `[{${members}}`, () => `,{${members}}`, ']')
+    put('a list of objects of escapes', '[{}', () => `,{"${names[0]}":"${'\\u0061'.repeat(40)}"}`, ']')
+  }
   const large = largestBody(schema)
   if (large.length <= limit) bodies.set('the largest it takes', large)
   return bodies

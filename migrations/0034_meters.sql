@@ -1,7 +1,7 @@
 -- Meters: usage that is told by events rather than seen in the inventory. What a meter adds up, how and by what scale it is
 -- charged stays as it is, for months are priced by it; its name may change.
 create table meters (
-  code        text primary key check (code ~ '^[a-z][a-z0-9_]{0,62}$'),
+  code        text collate "C" primary key check (code ~ '^[a-z][a-z0-9_]{0,62}$'),
   name        text not null,
   aggregation text not null check (aggregation in ('sum', 'max', 'last', 'unique')),
   unit        text not null,

@@ -8,7 +8,7 @@ create table usage_events (
   source        text collate "C" not null,
   event_id      text collate "C" not null,
   deployment_id uuid not null,
-  meter         text not null,
+  meter         text collate "C" not null,
   at            timestamptz(3) not null,
   -- What was used; of a meter that counts different things, which one it was.
   value         numeric(25, 9) check (value >= 0),
@@ -24,17 +24,18 @@ create trigger append_only before update or delete on usage_events
 create trigger append_only_whole before truncate on usage_events
   for each statement execute function refuse_change();
 
--- What the events of an hour come to, kept with them in one statement; all three, whatever the meter asks for.
+-- What the events of an hour come to, kept with them in one statement.
 create table usage_meter_hours (
   deployment_id uuid not null references cloud_deployments (id),
-  meter         text not null references meters (code),
+  meter         text collate "C" not null references meters (code),
   hour          timestamptz(3) not null check (extract(epoch from hour)::bigint % 3600 = 0),
   total         numeric not null,
   highest       numeric not null,
-  last          numeric not null,
-  -- Of the last: the later time, then the greater id, so that the order of arrival makes no difference.
-  last_at       timestamptz(3) not null,
-  last_id       text collate "C" not null,
+  -- Of meters that ask for it: that of the latest time, then of the greater id, so that the order of arrival makes no
+  -- difference.
+  last          numeric,
+  last_at       timestamptz(3),
+  last_id       text collate "C",
   primary key (deployment_id, meter, hour)
 ) with (fillfactor = 70);
 create index usage_meter_hours_meter on usage_meter_hours (meter, hour);
@@ -42,7 +43,7 @@ create index usage_meter_hours_meter on usage_meter_hours (meter, hour);
 -- The different things of a month, for meters that count those.
 create table usage_meter_members (
   deployment_id uuid not null references cloud_deployments (id),
-  meter         text not null references meters (code),
+  meter         text collate "C" not null references meters (code),
   month         date not null check (extract(day from month) = 1),
   member        text collate "C" not null,
   primary key (deployment_id, meter, month, member)

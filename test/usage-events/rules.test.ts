@@ -4,21 +4,22 @@ import { test } from 'node:test'
 import {
   eventOfHeaders,
   idOf,
+  knownAt,
+  momentOf,
   readEvent,
   subjectsOf,
-  timeOf,
 } from '../../src/features/usage-events/cloud-event.ts'
 
 const ID = '01980000-0000-7000-8000-00000000000a'
 const now = new Date('2026-11-15T12:00:00.000Z')
-const known = {
+const known = knownAt(
   now,
-  meters: new Map([
-    ['tokens', { aggregation: 'sum' as const }],
-    ['users', { aggregation: 'unique' as const }],
-  ]),
-  deployments: new Map([[ID, { id: ID, tenant_id: 'acme', created_at: '2026-10-20T00:00:00.000Z' }]]),
-}
+  [
+    { code: 'tokens', aggregation: 'sum' },
+    { code: 'users', aggregation: 'unique' },
+  ],
+  [{ id: ID, tenant_id: 'acme', created_at: '2026-10-20T00:00:00.000Z' }],
+)
 const sent = { specversion: '1.0', id: 'e', source: 's', type: 'tokens', subject: ID, data: { value: 2.5 } }
 
 test('an event that counts has its tenant, meter, moment and value', () => {
@@ -61,16 +62,15 @@ test('a text with NUL or half a character, as headers may bring it, is none', ()
 })
 
 test('times are RFC 3339, and days are those that the month has', () => {
-  const shown = (text: unknown) => {
-    const at = timeOf(text)
-    return at === undefined ? undefined : new Date(at).toISOString()
-  }
-  assert.equal(shown('2026-11-15T12:00:00Z'), '2026-11-15T12:00:00.000Z')
-  assert.equal(shown('2026-11-15t12:00:00.123456789z'), '2026-11-15T12:00:00.123Z')
-  assert.equal(shown('2026-11-15 12:00:00+05:30'), '2026-11-15T06:30:00.000Z')
-  assert.equal(shown('2026-11-15T23:59:59-23:59'), '2026-11-16T23:58:59.000Z')
+  assert.equal(momentOf('2026-11-15T12:00:00Z'), '2026-11-15T12:00:00.000Z')
+  assert.equal(momentOf('2026-11-15T12:00:00.123Z'), '2026-11-15T12:00:00.123Z')
+  assert.equal(momentOf('2026-11-15 12:00:00.123z'), '2026-11-15T12:00:00.123Z')
+  assert.equal(momentOf('2026-11-15T12:00:00.1234Z'), '2026-11-15T12:00:00.123Z')
+  assert.equal(momentOf('2026-11-15t12:00:00.123456789z'), '2026-11-15T12:00:00.123Z')
+  assert.equal(momentOf('2026-11-15 12:00:00+05:30'), '2026-11-15T06:30:00.000Z')
+  assert.equal(momentOf('2026-11-15T23:59:59-23:59'), '2026-11-16T23:58:59.000Z')
   for (const day of ['2028-02-29', '2000-02-29', '2026-01-31', '2026-04-30', '2026-12-31'])
-    assert.equal(shown(`${day}T00:00:00Z`), `${day}T00:00:00.000Z`)
+    assert.equal(momentOf(`${day}T00:00:00Z`), `${day}T00:00:00.000Z`)
   for (const day of [
     '2026-02-29',
     '2100-02-29',
@@ -80,7 +80,7 @@ test('times are RFC 3339, and days are those that the month has', () => {
     '2026-01-00',
     '2026-13-01',
   ])
-    assert.equal(shown(`${day}T00:00:00Z`), undefined, day)
+    assert.equal(momentOf(`${day}T00:00:00Z`), undefined, day)
   for (const text of [
     '2026-11-15',
     '2026-11-15T12:00:00',
@@ -94,7 +94,7 @@ test('times are RFC 3339, and days are those that the month has', () => {
     1763208000,
     {},
   ])
-    assert.equal(shown(text), undefined, String(text))
+    assert.equal(momentOf(text), undefined, String(text))
 })
 
 test('the deployments that are looked up are those that can be, each once', () => {

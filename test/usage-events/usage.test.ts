@@ -180,13 +180,23 @@ test('what meters come to is read for many deployments at once, stretch by stret
   assert.deepEqual(await sumMeters(ctx.db, slices), [
     {
       ...{ deployment_id: ids[0], meter: 'by_sum', slice: 0 },
-      ...{ total: 4n * nano + 1n, highest: 3n * nano, last: 3n * nano },
+      ...{ total: 4n * nano + 1n, highest: 3n * nano, last: 0n },
     },
     {
       ...{ deployment_id: ids[1], meter: 'by_sum', slice: 1 },
-      ...{ total: 9n * nano, highest: 7n * nano, last: 2n * nano },
+      ...{ total: 9n * nano, highest: 7n * nano, last: 0n },
     },
   ])
+  await meterOf(bundle, { code: 'by_last', aggregation: 'last' })
+  await send(bundle, [
+    { ...of(ids[0], '4', '11', 5), type: 'by_last' },
+    { ...of(ids[0], '5', '12', 4), type: 'by_last' },
+  ])
+  const lasts = (await sumMeters(ctx.db, slices)).filter(({ meter }) => meter === 'by_last')
+  assert.deepEqual(
+    lasts.map(({ slice, highest, last }) => [slice, highest, last]),
+    [[1, 5n * nano, 4n * nano]],
+  )
   assert.deepEqual(await countMembers(ctx.db, ids, '2026-11-01'), [
     { deployment_id: ids[1], meter: 'by_unique', members: 1 },
   ])

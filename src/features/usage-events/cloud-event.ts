@@ -71,16 +71,35 @@ export type Ingested = Static<typeof Ingested>
 export interface KnownDeployment {
   id: string
   tenant_id: string
-  created_at: string
+  /** Of the month in which it was made. */
+  first_moment: string
 }
 
-/** What events are judged by. */
+/** What events are judged by. Times are written alike, with milliseconds and Z, and so sort as text. */
 export interface Known {
-  now: Date
+  now: string
+  /** The last moment that is not in the future. */
+  latest: string
   meters: ReadonlyMap<string, { aggregation: Aggregation }>
   /** Of the caller, by id. */
   deployments: ReadonlyMap<string, KnownDeployment>
 }
+
+export const knownAt = (
+  now: Date,
+  meters: readonly { code: string; aggregation: Aggregation }[],
+  deployments: readonly { id: string; tenant_id: string; created_at: string }[],
+): Known => ({
+  now: now.toISOString(),
+  latest: new Date(now.getTime() + AHEAD_MS).toISOString(),
+  meters: new Map(meters.map(meter => [meter.code, meter])),
+  deployments: new Map(
+    deployments.map(({ id, tenant_id, created_at }) => [
+      id,
+      { id, tenant_id, first_moment: monthOf(created_at).start_at },
+    ]),
+  ),
+})
 
 /** An event that counts. */
 export interface UsageEvent {
@@ -96,37 +115,32 @@ export interface UsageEvent {
 }
 
 /** The ids that events name, those that can be one. */
-export const subjectsOf = (events: readonly CloudEvent[]): string[] => [
-  ...new Set(
-    events.flatMap(({ subject }) =>
-      typeof subject === 'string' && isUuid(subject) ? [subject.toLowerCase()] : [],
-    ),
-  ),
-]
+export function subjectsOf(events: readonly CloudEvent[]): string[] {
+  const texts = [...new Set(events.map(({ subject }) => subject))].filter(text => typeof text === 'string')
+  return [...new Set(texts.filter(isUuid).map(text => text.toLowerCase()))]
+}
 
 export const idOf = ({ id }: CloudEvent): string | null =>
   typeof id === 'string' ? id.slice(0, LONGEST).toWellFormed() : null
 
-export function readEvent(event: CloudEvent, { now, meters, deployments }: Known): UsageEvent | RefusalCode {
+export function readEvent(event: CloudEvent, known: Known): UsageEvent | RefusalCode {
   const { specversion, id, source, type, subject, time, data } = event
   if (specversion !== '1.0') return 'unsupported_specversion'
   if (!isText(id)) return 'invalid_id'
   if (!isText(source)) return 'invalid_source'
-  const meter = typeof type === 'string' ? meters.get(type) : undefined
+  const meter = typeof type === 'string' ? known.meters.get(type) : undefined
   if (!meter) return 'unknown_meter'
-  const deployment = typeof subject === 'string' ? deployments.get(subject.toLowerCase()) : undefined
+  const deployment = typeof subject === 'string' ? known.deployments.get(subject.toLowerCase()) : undefined
   if (!deployment) return 'unknown_deployment'
-  const at = time === undefined || time === null ? now.getTime() : timeOf(time)
+  const at = time === undefined || time === null ? known.now : momentOf(time)
   if (at === undefined) return 'invalid_time'
-  if (at > now.getTime() + AHEAD_MS) return 'time_in_the_future'
-  const moment = new Date(at).toISOString()
-  // Both are written alike, and so sort as the times do.
-  if (moment < firstMoment(deployment)) return 'time_before_deployment'
+  if (at > known.latest) return 'time_in_the_future'
+  if (at < deployment.first_moment) return 'time_before_deployment'
   const value = isObject(data) ? data.value : undefined
   const counted = meter.aggregation === 'unique' ? memberOf(value) : numberOf(value)
   if (typeof counted === 'string') return counted
   const { id: deployment_id, tenant_id } = deployment
-  return { tenant_id, source, event_id: id, deployment_id, meter: type as string, at: moment, ...counted }
+  return { tenant_id, source, event_id: id, deployment_id, meter: type as string, at, ...counted }
 }
 
 function numberOf(value: unknown): Pick<UsageEvent, 'value' | 'member'> | RefusalCode {
@@ -150,27 +164,21 @@ const isText = (value: unknown): value is string =>
   !value.includes('\0') &&
   value.isWellFormed()
 
-const firstMoments = new WeakMap<KnownDeployment, string>()
-
-/** Worked out once for a deployment of a request. */
-function firstMoment(deployment: KnownDeployment): string {
-  const known = firstMoments.get(deployment) ?? monthOf(deployment.created_at).start_at
-  firstMoments.set(deployment, known)
-  return known
-}
-
 const RFC_3339 =
-  /^(\d{4})-(0[1-9]|1[0-2])-(\d\d)[Tt ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+  /^\d{4}-(?:0[1-9]|1[0-2])-\d\d[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
-/** Milliseconds; undefined: it is no time. */
-export function timeOf(text: unknown): number | undefined {
-  const parts = typeof text === 'string' ? RFC_3339.exec(text) : null
-  if (!parts) return undefined
-  const [, year, month, day] = parts
+/** With milliseconds and Z; undefined: it is no time. */
+export function momentOf(text: unknown): string | undefined {
+  if (typeof text !== 'string' || !RFC_3339.test(text)) return undefined
   // Days that a month does not have would be taken for those of the next.
-  if (Number(day) < 1 || Number(day) > daysIn(Number(year), Number(month))) return undefined
-  return Date.parse((text as string).toUpperCase().replace(' ', 'T'))
+  const day = Number(text.slice(8, 10))
+  if (day < 1 || day > daysIn(Number(text.slice(0, 4)), Number(text.slice(5, 7)))) return undefined
+  // Most are written as they are kept.
+  if (text.length === WRITTEN.length && text[10] === 'T' && text[19] === '.' && text[23] === 'Z') return text
+  return new Date(text.toUpperCase().replace(' ', 'T')).toISOString()
 }
+
+const WRITTEN = '2026-11-15T08:30:00.000Z'
 
 const LONG_MONTHS = new Set([1, 3, 5, 7, 8, 10, 12])
 

@@ -1,11 +1,16 @@
 // All SQL of usage events: each is kept once and counted in its hour by one statement; and what they add up to.
+import { requestEntry, requestEntryValues } from '../../kernel/audit.ts'
+import { arrayLiteral } from '../../kernel/db/array-literal.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { UsageEvent } from './cloud-event.ts'
 
+const HOUR = "date_bin('1 hour', at, '2000-01-01T00:00:00Z')"
+
 /**
  * The parts are done one after the other, and each in the order of its keys: the events first, for everything behind reads
- * what they were; then hours, members and months. So writers of the same rows wait for each other and never in a circle.
+ * what they were; then hours, members and months. So writers of the same rows wait for each other and never in a circle; and
+ * not for long, for everything is one statement, the entry of the audit log too. What was known before leaves no entry.
  */
 const INSERT = {
   name: 'usage_events_insert',
@@ -15,12 +20,15 @@ const INSERT = {
         $7::numeric[], $8::text[]) e
       on conflict do nothing
       returning deployment_id, meter, at, value, member, event_id
+    ), latest as (
+      select distinct on (deployment_id, meter, hour) deployment_id, meter, ${HOUR} as hour, value, at, event_id
+      from made where meter = any($11::text[]) order by deployment_id, meter, hour, at desc, event_id desc
     ), hours as (
       insert into usage_meter_hours as h (deployment_id, meter, hour, total, highest, last, last_at, last_id)
-      select deployment_id, meter, date_trunc('hour', at, 'UTC'), sum(value), max(value),
-        (array_agg(value order by at desc, event_id desc))[1], max(at),
-        (array_agg(event_id order by at desc, event_id desc))[1]
-      from made where value is not null group by 1, 2, 3 order by 1, 2, 3
+      select g.*, l.value, l.at, l.event_id from (
+        select deployment_id, meter, ${HOUR} as hour, sum(value), max(value)
+        from made where value is not null group by 1, 2, 3) g
+      left join latest l using (deployment_id, meter, hour) order by 1, 2, 3
       on conflict (deployment_id, meter, hour) do update set
         total = h.total + excluded.total,
         highest = greatest(h.highest, excluded.highest),
@@ -37,25 +45,49 @@ const INSERT = {
       select distinct deployment_id, (date_trunc('month', at, 'UTC') at time zone 'UTC')::date, $9::timestamptz
       from made where at < $10::timestamptz order by 1, 2
       on conflict (deployment_id, month) do update set received_at = excluded.received_at
+    ), entry as (${requestEntry(12, "jsonb_build_object('new', n)", '(select count(*) as n from made having count(*) > 0) m')}
     )
     select count(*)::int as made from made`,
 }
 
-/** How many were new. `monthStart` is the beginning of the running month: whatever is older is late. */
+export interface Reception {
+  at: string
+  /** The beginning of the running month: whatever is older is late. */
+  monthStart: string
+  /** The meters whose latest value counts. */
+  latest: readonly string[]
+}
+
+/** How many were new. */
 export async function insertEvents(
-  tx: Executor,
+  executor: Executor,
   events: readonly UsageEvent[],
-  receivedAt: string,
-  monthStart: string,
+  { at, monthStart, latest }: Reception,
 ): Promise<number> {
   if (events.length === 0) return 0
   const sorted = events.toSorted(byKey)
-  const column = (name: keyof UsageEvent) => sorted.map(event => event[name])
-  const [row] = await runStatement<{ made: number }>(tx, INSERT, [
+  const column = (name: keyof UsageEvent) => arrayLiteral(sorted.map(event => event[name]))
+  const [row] = await runStatement<{ made: number }>(executor, INSERT, [
     ...[column('tenant_id'), column('source'), column('event_id'), column('deployment_id')],
-    ...[column('meter'), column('at'), column('value'), column('member'), receivedAt, monthStart],
+    ...[column('meter'), column('at'), column('value'), column('member'), at, monthStart, latest],
+    ...requestEntryValues({
+      subjectType: 'usage_events',
+      subjectId: subjectIn(events),
+      tenantId: tenantIn(events),
+    }),
   ])
   return row!.made
+}
+
+/** The deployment that all of them are of; several are told by their number. */
+function subjectIn(events: readonly UsageEvent[]): string {
+  const ids = new Set(events.map(({ deployment_id }) => deployment_id))
+  return ids.size === 1 ? events[0]!.deployment_id : `${ids.size} deployments`
+}
+
+const tenantIn = (events: readonly UsageEvent[]): string | null => {
+  const tenants = new Set(events.map(({ tenant_id }) => tenant_id))
+  return tenants.size === 1 ? events[0]!.tenant_id : null
 }
 
 /** Any order will do, as long as every writer takes the same one. */
@@ -80,6 +112,7 @@ export interface MeterSum {
   slice: number
   total: bigint
   highest: bigint
+  /** 0 where the meter does not ask for it. */
   last: bigint
 }
 
@@ -89,7 +122,7 @@ const SUM = {
   name: 'usage_meters_sum',
   text: `select h.deployment_id, h.meter, s.slice, trunc(sum(h.total) * 1e9)::text as total,
       trunc(max(h.highest) * 1e9)::text as highest,
-      trunc((array_agg(h.last order by h.hour desc))[1] * 1e9)::text as last
+      trunc(coalesce((array_agg(h.last order by h.hour desc))[1], 0) * 1e9)::text as last
     from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::timestamptz[]) s (deployment_id, slice, from_at, to_at)
     join usage_meter_hours h on h.deployment_id = s.deployment_id and h.hour >= s.from_at and h.hour < s.to_at
     group by h.deployment_id, h.meter, s.slice order by h.deployment_id, h.meter, s.slice`,

@@ -574,9 +574,9 @@ export interface GeneratedTables {
     hour: string
     total: string
     highest: string
-    last: string
-    last_at: string
-    last_id: string
+    last: string | null
+    last_at: string | null
+    last_id: string | null
   }
   usage_meter_members: {
     deployment_id: string
