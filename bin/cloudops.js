@@ -2,16 +2,16 @@
 // The launcher. The service is TypeScript run as it stands, which needs Node 24; a host with an older
 // Node still has one, installed by the `node` package. This file must therefore run on Node 20.
 import { spawn } from 'node:child_process'
-import module, { createRequire } from 'node:module'
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { enableCompileCache } from './compile-cache.js'
 
 const main = new URL('../src/main.ts', import.meta.url)
 // Also in the first line and in package.json: without it the young generation alone grows past 130 MB in a sweep.
 const flags = ['--max-semi-space-size=16']
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
-  // Stripping types and compiling is a large part of a start; what it gives is kept in the system's temporary folder.
-  module.enableCompileCache?.()
+  enableCompileCache()
   await import(main.href)
 } else {
   const require = createRequire(import.meta.url)

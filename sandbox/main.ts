@@ -1,6 +1,7 @@
 // Decides how the whole sandbox is started: both simulated services on loopback, announced as simulated in
 // the log, so that nobody takes them for the real ones.
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { createSandboxFinance } from './finance/server.ts'
 import { createSandboxProvider, SANDBOX_TOKEN, type SandboxProviderOptions } from './provider/server.ts'
 import type { World } from './world/world.ts'
@@ -17,6 +18,8 @@ export type SandboxOptions = {
   ports?: { provider?: number; finance?: number }
   seed?: World
   provider?: Pick<SandboxProviderOptions, 'actionDelayMs' | 'rateLimits'>
+  /** The folder where both keep what they know; none: until they end. */
+  folder?: string
   /** What finance verifies its bearer with; several during a rotation. */
   financeSecret?: string | readonly string[]
 }
@@ -32,13 +35,19 @@ export type RunningSandbox = {
 
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   const secrets = [options.financeSecret ?? randomBytes(32).toString('base64url')].flat()
+  const { folder } = options
   const provider = createSandboxProvider({
     // Whoever tries out a token for each queue need not tell the sandbox of them.
     anyToken: true,
     ...options.provider,
     ...(options.seed === undefined ? {} : { seed: options.seed }),
+    // A generated world has a million things and follows from its seed.
+    ...(folder !== undefined && options.seed === undefined && { file: join(folder, 'provider.json') }),
   })
-  const finance = createSandboxFinance({ secret: secrets })
+  const finance = createSandboxFinance({
+    secret: secrets,
+    ...(folder !== undefined && { file: join(folder, 'finance.json') }),
+  })
   const close = async () => {
     await Promise.all([provider.close(), finance.close()])
   }

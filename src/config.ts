@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import * as check from './kernel/config-checks.ts'
 import { productionProblems } from './kernel/config-checks.ts'
-import { likelyName } from './kernel/config-names.ts'
+import { misspelt } from './kernel/config-names.ts'
 import { developmentSecrets } from './kernel/config-secrets.ts'
 
 interface Variable<T> {
@@ -80,7 +80,7 @@ export const variables = {
   DATA_DIR: withDefault(
     './data',
     check.text,
-    'folder of the embedded database, the development secrets and local storage backends',
+    'folder of the embedded database, the sandbox, the development secrets and local storage backends',
   ),
   JWT_SECRET: {
     ...generatedSecret(
@@ -177,7 +177,10 @@ export const variables = {
     'how long a stopping process waits for requests and jobs in flight',
   ),
   CLOUDOPS_URL: optional(check.url, 'where the command line finds the service; none: `HOST` and `PORT`'),
-  CLOUDOPS_TOKEN: optionalSecret(check.text, 'token the command line calls with; none: a development token'),
+  CLOUDOPS_TOKEN: optionalSecret(
+    check.text,
+    'token the command line calls with; none: the one that a development service leaves in `DATA_DIR`',
+  ),
   LOG_LEVEL: withDefault('info', check.oneOf(logLevels), 'fatal, error, warn, info, debug, trace or silent'),
   NODE_ENV: withDefault(
     'development',
@@ -209,21 +212,47 @@ export class ConfigError extends Error {
 
 type Environment = Record<string, string | undefined>
 
+export interface ReadOptions {
+  /** Whether secrets that are missing are made, and kept in DATA_DIR; a service's process does, a look at its configuration not. */
+  makeSecrets?: boolean
+}
+
 /** Reads the process's environment and, under it, the `.env` file of the working directory. */
-export function loadConfig(): LoadedConfig {
+export function loadConfig(options?: ReadOptions): LoadedConfig {
   const { values, repeated } = readDotEnv()
-  const loaded = readConfig(process.env, values)
+  const loaded = readConfig(process.env, values, options)
   const warnings = repeated.map(name => `.env sets ${name} more than once: the last one counts`)
   for (const warning of [...warnings, ...loaded.warnings]) process.stderr.write(`warning: ${warning}\n`)
   return loaded
 }
 
-export function readConfig(environment: Environment, dotEnv: Environment = {}): LoadedConfig {
+/** What a command needs that calls the running service: where it is and who calls, nothing of the service's own. */
+const clientVariables = [
+  'CLOUDOPS_URL',
+  'CLOUDOPS_TOKEN',
+  'HOST',
+  'PORT',
+  'DATA_DIR',
+  'NODE_ENV',
+] as const satisfies VariableName[]
+
+export type ClientConfig = Pick<Config, (typeof clientVariables)[number]> & {
+  /** Whether tokens can be signed here as the issuer would. */
+  hasJwtSecret: boolean
+}
+
+export function loadClientConfig(): ClientConfig {
+  const dotEnv = readDotEnv().values
+  const { values, problems } = checked(clientVariables, process.env, dotEnv)
+  if (problems.length > 0) throw new ConfigError(problems)
+  const [secret] = find('JWT_SECRET', process.env, dotEnv, variables.JWT_SECRET)
+  return { ...(values as Config), hasJwtSecret: secret !== undefined }
+}
+
+function checked(names: readonly VariableName[], environment: Environment, dotEnv: Environment) {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
   const sources: Record<string, Source> = {}
-  const names = Object.keys(variables) as VariableName[]
-
   for (const name of names) {
     const definition: Variable<unknown> = variables[name]
     const [raw, source] = find(name, environment, dotEnv, definition)
@@ -236,12 +265,21 @@ export function readConfig(environment: Environment, dotEnv: Environment = {}): 
       problems.push(`${name} ${error.message}`)
     }
   }
+  return { values, sources, problems }
+}
 
+export function readConfig(
+  environment: Environment,
+  dotEnv: Environment = {},
+  { makeSecrets = true }: ReadOptions = {},
+): LoadedConfig {
+  const names = Object.keys(variables) as VariableName[]
+  const { values, sources, problems } = checked(names, environment, dotEnv)
   const production = values.NODE_ENV === 'production'
   if (production) problems.push(...productionProblems(variables, values, sources))
   problems.push(...issuerProblems(values, production))
   const warnings: string[] = []
-  for (const { name, likely, sure } of misspelt(environment, dotEnv)) {
+  for (const { name, likely, sure } of misspelt(names, environment, dotEnv)) {
     const ignored = sources[likely] === 'default' || sources[likely] === 'not set'
     const words = `${name} is no variable of this service: ${likely} is, and ${ignored ? 'is not set' : 'is set'}`
     if (production && sure && ignored) problems.push(words)
@@ -253,8 +291,8 @@ export function readConfig(environment: Environment, dotEnv: Environment = {}): 
   if (production) values.JWT_SECRET ??= []
   const missing = names.filter(name => variables[name].generated && values[name] === undefined)
   if (missing.length > 0) {
-    const secrets: Environment = { ...developmentSecrets(values.DATA_DIR as string) }
-    for (const name of missing) {
+    const secrets: Environment = { ...developmentSecrets(values.DATA_DIR as string, makeSecrets) }
+    for (const name of missing.filter(each => makeSecrets || secrets[each] !== undefined)) {
       values[name] = variables[name].check(secrets[name] ?? '')
       sources[name] = 'generated'
     }
@@ -277,19 +315,6 @@ function issuerProblems(values: Record<string, unknown>, production: boolean): s
   if (values.FINANCE_URL && !values.FINANCE_JWT_SECRET && !values.JWT_SECRET)
     problems.push('FINANCE_JWT_SECRET must be set: there is no JWT_SECRET that could stand in for it')
   return problems
-}
-
-/** Names that look like ours and are not. Kubernetes makes `<SERVICE>_PORT=tcp://…` by itself. */
-function misspelt(...environments: Environment[]) {
-  const names = Object.keys(variables)
-  const set = environments.flatMap(environment => Object.entries(environment))
-  const strange = set.filter(
-    ([name, value]) => value && !Object.hasOwn(variables, name) && !/^(tcp|udp|sctp):\/\//.test(value),
-  )
-  return [...new Set(strange.map(([name]) => name))].flatMap(name => {
-    const likely = likelyName(name, names)
-    return likely ? [{ name, likely: likely.name, sure: likely.sure }] : []
-  })
 }
 
 /** An empty variable counts as not set: that is what shells and compose files make of a blank. */

@@ -60,7 +60,9 @@ const DATABASE_TIMEOUT_MS = 30_000
 
 export async function createContext(options: ContextOptions): Promise<Context> {
   const { config, worker, log = createLog(config.LOG_LEVEL) } = options
-  const engine = options.engine ?? (await open(config, log))
+  if (!options.engine)
+    log.info({ engine: config.DATABASE_URL ? 'postgres' : 'pglite' }, 'opening the database')
+  const engine = options.engine ?? (await open(config, log, { prepared: true }))
   let stopClock = () => {}
   try {
     await waitUntilReachable(engine, log, DATABASE_TIMEOUT_MS)

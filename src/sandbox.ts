@@ -1,11 +1,15 @@
 // Without a provider's token, and never in production, the service talks to a simulated provider and a simulated
 // finance service on loopback. Processes on one machine share one sandbox: the first starts it, the others find it.
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import { createFinance, FinanceError } from './integrations/finance/index.ts'
 import { systemClock } from './kernel/time.ts'
 
 export const SANDBOX_PORTS = { provider: 4007, finance: 4008 }
+
+/** Where the sandbox keeps its world. */
+export const sandboxFolder = ({ DATA_DIR }: Config): string => join(DATA_DIR, 'sandbox')
 
 export interface Simulation {
   /** The configuration, pointed at the sandbox where there is one. */
@@ -20,11 +24,12 @@ export async function connectSandbox(config: Config, log: Logger): Promise<Simul
   }
   // Loaded here: a service with a real provider has no use for it.
   const { startSandbox, SANDBOX_TOKEN } = await import('../sandbox/main.ts')
+  const folder = sandboxFolder(config)
   const financeSecret = config.FINANCE_JWT_SECRET ?? config.JWT_SECRET
   let running: { close(): Promise<void> } | undefined
   let [providerUrl, financeUrl] = [address(SANDBOX_PORTS.provider), address(SANDBOX_PORTS.finance)]
   try {
-    running = await startSandbox({ log, ports: SANDBOX_PORTS, financeSecret })
+    running = await startSandbox({ log, ports: SANDBOX_PORTS, financeSecret, folder })
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error
     if (await isSandbox(providerUrl)) {
@@ -32,13 +37,13 @@ export async function connectSandbox(config: Config, log: Logger): Promise<Simul
       if (config.FINANCE_URL === undefined && !(await takesOurTokens(financeUrl, financeSecret))) {
         // That process has secrets of its own: its finance service would refuse everything.
         const { createSandboxFinance } = await import('../sandbox/finance/server.ts')
-        const finance = createSandboxFinance({ secret: financeSecret })
+        const finance = createSandboxFinance({ secret: financeSecret, file: join(folder, 'finance.json') })
         financeUrl = (await finance.listen()).url
         running = finance
         log.info({ url: financeUrl }, 'SIMULATED finance service is listening')
       }
     } else {
-      const both = await startSandbox({ log, financeSecret })
+      const both = await startSandbox({ log, financeSecret, folder })
       ;({ providerUrl, financeUrl } = both)
       running = both
     }

@@ -1,6 +1,7 @@
 // One running process: the API, the worker, or both, with the management listener beside them; and its orderly end.
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
 import { type Context, createContext } from './context.ts'
@@ -37,9 +38,9 @@ export async function start(
   parts: Parts,
   watch: (stoppable: Stoppable) => () => void = () => () => {},
   held?: HeldPorts,
+  log: Logger = createLog(given.LOG_LEVEL),
 ): Promise<Running> {
   boundHeapGrowth()
-  const log = createLog(given.LOG_LEVEL)
   const ports = held ?? (await holdPorts(given, parts))
   const simulation = await connectSandbox(given, log).catch(error => {
     release(ports)

@@ -33,7 +33,7 @@ export function App() {
   )
 }
 
-/** `/` puts the cursor into the page's search, Ctrl-K and Cmd-K open the commands. */
+/** `/` puts the cursor into the page's search; Ctrl-K, Cmd-K and, on a page without a search, `/` open the commands. */
 function onShortcut(event: KeyboardEvent): void {
   if (!session.value) return
   if (event.key === 'k' && (event.ctrlKey || event.metaKey)) {
@@ -43,13 +43,34 @@ function onShortcut(event: KeyboardEvent): void {
   }
   const typing = event.target instanceof Element && event.target.closest('input, select, textarea, dialog')
   if (event.key !== '/' || typing || event.ctrlKey || event.metaKey) return
-  const field = document.querySelector<HTMLInputElement>('[data-search]')
-  if (!field) return
   event.preventDefault()
-  field.select()
+  const field = document.querySelector<HTMLInputElement>('[data-search]')
+  if (field) field.select()
+  else paletteOpen.value = true
 }
 
-const visible = () => routes.filter(({ nav, operation }) => nav && may(operation))
+const visible = (within?: string) =>
+  routes.filter(route => route.nav && route.within === within && may(route.operation))
+
+const isAt = (href: string) => path.value === href || (href !== '/' && path.value.startsWith(`${href}/`))
+
+const PageLinks = ({ pages }: { pages: Route[] }) => (
+  <ul>
+    {pages.map(({ path: href, nav }) => {
+      const inside = isAt(href) ? visible(href) : []
+      // Of a page and the pages within it, one is the current one.
+      const current = isAt(href) && !inside.some(page => isAt(page.path))
+      return (
+        <li key={href}>
+          <Link href={href} aria-current={current ? 'page' : undefined}>
+            {nav}
+          </Link>
+          {inside.length > 0 && <PageLinks pages={inside} />}
+        </li>
+      )
+    })}
+  </ul>
+)
 
 function Navigation() {
   const { sub, kind, tenant_id } = session.value!
@@ -58,18 +79,7 @@ function Navigation() {
     <header class="side">
       <p class="brand">Cloud Operations</p>
       <nav aria-label="Pages">
-        <ul>
-          {visible().map(({ path: href, nav }) => {
-            const current = path.value === href || (href !== '/' && path.value.startsWith(`${href}/`))
-            return (
-              <li key={href}>
-                <Link href={href} aria-current={current ? 'page' : undefined}>
-                  {nav}
-                </Link>
-              </li>
-            )
-          })}
-        </ul>
+        <PageLinks pages={visible()} />
       </nav>
       <div class="who">
         <p title={sub}>{sub}</p>

@@ -1,7 +1,7 @@
 // The command palette: Ctrl-K or Cmd-K, then a few letters.
 import { signal } from '@preact/signals'
-import { useId, useState } from 'preact/hooks'
-import { navigate } from './router.tsx'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { navigate, to } from './router.tsx'
 import { routes } from './routes.ts'
 import { may, signOut } from './session.tsx'
 import { nextTheme } from './theme.ts'
@@ -14,6 +14,8 @@ interface Command {
   run: () => void
 }
 
+const ID = /^([0-9]{1,18}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i
+
 function commands(typed: string): Command[] {
   const pages = routes
     .filter(({ nav, operation }) => nav && may(operation))
@@ -25,6 +27,13 @@ function commands(typed: string): Command[] {
   const wanted = typed.toLowerCase()
   const found = [...pages, ...others].filter(({ name }) => name.toLowerCase().includes(wanted))
   const name = typed.trim()
+  if (ID.test(name)) {
+    for (const { path, shows, operation } of routes) {
+      if (!shows || !may(operation)) continue
+      const [before] = path.split(/:[^/]+$/)
+      found.push({ name: `Open the ${shows} ${name}`, run: () => navigate(`${before}${to`${name}`}`) })
+    }
+  }
   if (name && may('listResources')) {
     const query = new URLSearchParams({ name })
     found.push({ name: `Find resources called “${name}”`, run: () => navigate(`/inventory?${query}`) })
@@ -41,6 +50,8 @@ function OpenPalette() {
   const [at, setAt] = useState(0)
   const id = useId()
   const found = commands(typed)
+  const chosen = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => chosen.current?.scrollIntoView({ block: 'nearest' }), [at])
   const close = () => (paletteOpen.value = false)
   const choose = (command: Command | undefined) => {
     close()
@@ -76,6 +87,7 @@ function OpenPalette() {
             // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the input's, which keeps the focus
             <div
               key={command.name}
+              ref={i === at ? chosen : null}
               role="option"
               tabIndex={-1}
               id={`${id}-${i}`}

@@ -45,6 +45,8 @@ interface LinkProps {
   children: ComponentChildren
   class?: string
   'aria-current'?: 'page' | undefined
+  /** Where the text alone does not say where it leads. */
+  'aria-label'?: string
 }
 
 /** A link to another page of the console; clicks with a modifier are the browser's own. */

@@ -65,8 +65,10 @@ effect(() => {
   if (refusedSessions.value > 0 && session.peek()) sessionEnded.value = true
 })
 
-/** Whether the caller may do this, as far as the console knows; the server decides all the same. */
-export function may(operation: OperationId): boolean {
+/** Whether the caller may do it, or one of several, as far as the console knows; the server decides all the same. */
+export const may = (operation: OperationId | OperationId[]): boolean => [operation].flat().some(mayDo)
+
+function mayDo(operation: OperationId): boolean {
   const { value } = session
   if (!value) return false
   const [, , , callers, permission, instead] = operations[operation] as readonly (string | null)[]
@@ -78,3 +80,7 @@ export function may(operation: OperationId): boolean {
 
 /** Members see their tenant alone, and need no column or filter for it. */
 export const seesAllTenants = (): boolean => session.value?.kind !== 'member'
+
+/** What is the operators' with any tenant's deployment: every move, a trial's end, billing actions. */
+export const mayOperate = (): boolean =>
+  seesAllTenants() && session.value?.permissions.includes('deployments:operate') === true

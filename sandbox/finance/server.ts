@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { type SandboxClock, systemClock } from '../clock.ts'
 import { FaultQueue } from '../fault-queue.ts'
+import { keptFile } from '../kept-file.ts'
 import { namedUuid } from '../world/kinds.ts'
 import { type FinanceInvoice, validationErrors, verifyBearer } from './checks.ts'
 
@@ -22,6 +23,10 @@ export type Push = {
   status: number
 }
 
+/** Changes whenever the type below it does. */
+const KEPT_FORM = 1
+type Kept = { rows: [key: string, row: FinanceRow][]; pushes: Push[] }
+
 export type SandboxFinance = {
   listen(port?: number): Promise<{ url: string }>
   close(): Promise<void>
@@ -37,11 +42,16 @@ export function createSandboxFinance(options: {
   clock?: SandboxClock
   /** How long finance takes from keeping an invoice to saying so. */
   latencyMs?: number
+  /** The file that invoices and pushes are kept in, across restarts. */
+  file?: string
 }): SandboxFinance {
   const clock = options.clock ?? systemClock
   const secrets = [options.secret].flat()
-  const rows = new Map<string, FinanceRow>()
-  const pushes: Push[] = []
+  const file = options.file === undefined ? undefined : keptFile<Kept>(options.file, KEPT_FORM)
+  const kept = file?.read()
+  const rows = new Map<string, FinanceRow>(kept?.rows)
+  const pushes: Push[] = kept?.pushes ?? []
+  const write = () => file?.write({ rows: [...rows], pushes })
   const faults = new FaultQueue<FinanceFault>()
   const app = Fastify({ forceCloseConnections: true, bodyLimit: 64 * 1024 * 1024 })
   app.addHook('onRequest', async (_request, reply) => {
@@ -68,6 +78,7 @@ export function createSandboxFinance(options: {
     pushes.push(push)
     const answer = (status: number, body: unknown) => {
       push.status = status
+      write()
       return reply.code(status).send(body)
     }
     const fault = faults.take(() => true)
@@ -90,6 +101,7 @@ export function createSandboxFinance(options: {
     }
     const { row, action } = keep(invoice)
     push.action = action
+    write()
     if (options.latencyMs) await pause(options.latencyMs)
     if (fault?.fault === 'drop_after_commit') {
       reply.hijack()

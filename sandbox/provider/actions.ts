@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import { wholeSeconds } from '../clock.ts'
 import type { Action, Region } from '../world/kinds.ts'
-import { schedule } from '../world/world.ts'
+import { defineEffect, type Effect, schedule, takeEffect } from '../world/world.ts'
 import type { ProviderContext } from './endpoints.ts'
 import { listing, notFound } from './protocol.ts'
 
@@ -12,8 +12,7 @@ export type Started = {
   /** Numbers are shown; volumes and addresses have none and show null. */
   resource: { kind: 'droplet' | 'volume' | 'reserved_ip' | 'image'; id: string | number }
   region: Region
-  /** False when there is nothing left to work on. */
-  effect: (now: Date) => boolean | undefined
+  effect: Effect
 }
 
 export function startAction({ world, clock, actionDelayMs }: ProviderContext, started: Started): Action {
@@ -32,16 +31,13 @@ export function startAction({ world, clock, actionDelayMs }: ProviderContext, st
   }
   world.actions.insert(action, 'first')
   world.actionTargets.set(action.id, `${kind}:${id}`)
-  schedule(world, new Date(now.getTime() + actionDelayMs), then => {
-    const worked = started.effect(then) !== false
-    world.actions.replace({
-      ...action,
-      status: worked ? 'completed' : 'errored',
-      completed_at: wholeSeconds(then),
-    })
-  })
+  const ending: Ending = { id: action.id, effect: started.effect }
+  schedule(world, new Date(now.getTime() + actionDelayMs), { name: ENDING, given: ending })
   return action
 }
+
+const ENDING = 'action ends'
+type Ending = { id: number; effect: Effect }
 
 export function actionsOf({ world }: ProviderContext, target: string): Action[] {
   return world.actions.filter(action => world.actionTargets.get(action.id) === target)
@@ -61,6 +57,13 @@ export const actionLink = (action: Action, rel: string) => ({
 })
 
 export function actionRoutes(app: FastifyInstance, provider: ProviderContext): void {
+  const { world } = provider
+  defineEffect(world, ENDING, ({ id, effect }: Ending, now) => {
+    const status = takeEffect(world, effect, now) === false ? 'errored' : 'completed'
+    const action = world.actions.get(String(id))!
+    world.actions.replace({ ...action, status, completed_at: wholeSeconds(now) })
+    return true
+  })
   app.get('/v2/actions', async request => listing(request, 'actions', provider.world.actions))
   app.get<{ Params: { id: string } }>('/v2/actions/:id', async request => ({
     action: findAction(provider, request.params.id),

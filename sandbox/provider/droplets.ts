@@ -8,6 +8,7 @@ import type { Droplet } from '../world/kinds.ts'
 import {
   addResource,
   attachVolume,
+  defineEffect,
   destroyDroplet,
   findDroplet,
   findImage,
@@ -66,6 +67,10 @@ function readCreate(world: World, body: Body) {
 
 export function dropletRoutes(app: FastifyInstance, provider: ProviderContext): void {
   const { world, clock } = provider
+  const boot = defineEffect(world, 'droplet boots', ({ id }: { id: number }) => {
+    const droplet = findDroplet(world, id)?.droplet
+    return droplet !== undefined && replaceDroplet(world, booted(droplet))
+  })
 
   app.get<{ Querystring: Query }>('/v2/droplets', async request =>
     listing(request, 'droplets', selected(world, request.query)),
@@ -105,10 +110,7 @@ export function dropletRoutes(app: FastifyInstance, provider: ProviderContext): 
         type: 'create',
         resource: { kind: 'droplet', id: droplet.id },
         region,
-        effect() {
-          const current = findDroplet(world, droplet.id)?.droplet
-          return current !== undefined && replaceDroplet(world, booted(current))
-        },
+        effect: boot({ id: droplet.id }),
       })
       return { droplet: findDroplet(world, droplet.id)!.droplet, link: actionLink(action, 'create') }
     })
@@ -225,8 +227,17 @@ function takeSnapshot(world: World, droplet: Droplet, name: string, now: Date): 
 
 type WithIds = { Params: { id: string; action: string } }
 
+/** An action as it was asked for, of the droplet as it was then. */
+type Asked = { droplet: Droplet; type: string; fields: Record<string, unknown> }
+
 export function dropletActionRoutes(app: FastifyInstance, provider: ProviderContext): void {
   const { world } = provider
+  const change = defineEffect(world, 'droplet changes', ({ droplet, type, fields }: Asked, now) => {
+    const current = findDroplet(world, droplet.id)?.droplet
+    if (current === undefined) return false
+    const changed = plan(world, type, new Body({ body: fields }), droplet)
+    return replaceDroplet(world, { ...changed(current, now), locked: false })
+  })
   const find = (id: string) => {
     const found = findDroplet(world, id)
     if (found === undefined) throw notFound()
@@ -246,16 +257,13 @@ export function dropletActionRoutes(app: FastifyInstance, provider: ProviderCont
     const body = new Body(request)
     const type = body.text('type')
     if (droplet.locked) throw unprocessable('Droplet already has a pending event.')
-    const change = plan(world, type, body, droplet)
+    plan(world, type, body, droplet)
     replaceDroplet(world, { ...droplet, locked: true })
     const action = startAction(provider, {
       type,
       resource: { kind: 'droplet', id: droplet.id },
       region: droplet.region,
-      effect(now) {
-        const current = findDroplet(world, droplet.id)?.droplet
-        return current !== undefined && replaceDroplet(world, { ...change(current, now), locked: false })
-      },
+      effect: change({ droplet, type, fields: body.fields }),
     })
     reply.code(201)
     return { action }

@@ -4,7 +4,7 @@ import { wholeSeconds } from '../clock.ts'
 import { findRegion } from '../world/catalogue.ts'
 import type { App, Database } from '../world/kinds.ts'
 import { buildApp, buildCluster, buildDatabase } from '../world/managed.ts'
-import { addResource, defaultProject, removeResource, schedule } from '../world/world.ts'
+import { addResource, defaultProject, defineEffect, removeResource, schedule } from '../world/world.ts'
 import { requireProject } from './account.ts'
 import { type ProviderContext, resourceRoutes } from './endpoints.ts'
 import { Body, conflict, notFound, unprocessable } from './protocol.ts'
@@ -59,11 +59,14 @@ type WithId = { Params: { id: string } }
 export function databaseRoutes(app: FastifyInstance, provider: ProviderContext): void {
   const { world, clock, actionDelayMs } = provider
   const shelf = world.shelves.database
-  const later = (id: string, change: (database: Database) => Database) =>
-    schedule(world, new Date(clock.now().getTime() + actionDelayMs), () => {
-      const database = shelf.get(id)
-      if (database !== undefined) shelf.replace(change(database))
-    })
+  type Change = Pick<Database, 'status'> & Partial<Pick<Database, 'size' | 'num_nodes'>>
+  const change = defineEffect(world, 'database changes', (given: { id: string; change: Change }) => {
+    const database = shelf.get(given.id)
+    if (database !== undefined) shelf.replace({ ...database, ...given.change })
+    return database !== undefined
+  })
+  const later = (id: string, changed: Change) =>
+    schedule(world, new Date(clock.now().getTime() + actionDelayMs), change({ id, change: changed }))
   const find = (id: string) => {
     const database = shelf.get(id)
     if (database === undefined) throw notFound()
@@ -100,7 +103,7 @@ export function databaseRoutes(app: FastifyInstance, provider: ProviderContext):
       tags: body.tags(),
     })
     addResource(world, 'database', database, { projectId, now: clock.now() })
-    later(database.id, current => ({ ...current, status: 'online' }))
+    later(database.id, { status: 'online' })
     reply.code(201)
     return { database }
   })
@@ -110,7 +113,7 @@ export function databaseRoutes(app: FastifyInstance, provider: ProviderContext):
     const size = body.text('size')
     const nodes = body.whole('num_nodes')
     shelf.replace({ ...find(request.params.id), status: 'resizing' })
-    later(request.params.id, current => ({ ...current, status: 'online', size, num_nodes: nodes }))
+    later(request.params.id, { status: 'online', size, num_nodes: nodes })
     return reply.code(202).send()
   })
 
@@ -125,6 +128,11 @@ export function databaseRoutes(app: FastifyInstance, provider: ProviderContext):
 export function kubernetesRoutes(app: FastifyInstance, provider: ProviderContext): void {
   const { world, clock, actionDelayMs } = provider
   const shelf = world.shelves.kubernetes_cluster
+  const run = defineEffect(world, 'cluster runs', (fields: Parameters<typeof buildCluster>[0]) => {
+    if (shelf.get(fields.id) === undefined) return false
+    shelf.replace(buildCluster(fields))
+    return true
+  })
   resourceRoutes(app, provider, {
     kind: 'kubernetes_cluster',
     path: '/v2/kubernetes/clusters',
@@ -153,9 +161,7 @@ export function kubernetesRoutes(app: FastifyInstance, provider: ProviderContext
     }
     const cluster = buildCluster({ ...fields, state: 'provisioning' })
     addResource(world, 'kubernetes_cluster', cluster, { now: clock.now() })
-    schedule(world, new Date(clock.now().getTime() + actionDelayMs), () => {
-      if (shelf.get(cluster.id) !== undefined) shelf.replace(buildCluster(fields))
-    })
+    schedule(world, new Date(clock.now().getTime() + actionDelayMs), run(fields))
     reply.code(201)
     return { kubernetes_cluster: cluster }
   })

@@ -4,7 +4,15 @@ import { wholeSeconds } from '../clock.ts'
 import { findRegion } from '../world/catalogue.ts'
 import type { Firewall, ForwardingRule, Region, ReservedIp } from '../world/kinds.ts'
 import { buildDomain, buildFirewall, buildLoadBalancer, buildVpc } from '../world/network.ts'
-import { addResource, defaultProject, findDroplet, noteTags, schedule, type World } from '../world/world.ts'
+import {
+  addResource,
+  defaultProject,
+  defineEffect,
+  findDroplet,
+  noteTags,
+  schedule,
+  type World,
+} from '../world/world.ts'
 import { requireProject } from './account.ts'
 import { actionLink, startAction } from './actions.ts'
 import { type ProviderContext, resourceRoutes } from './endpoints.ts'
@@ -63,11 +71,13 @@ export function firewallRoutes(app: FastifyInstance, provider: ProviderContext):
       rules: { inbound_rules: inbound, outbound_rules: outbound } as Rules,
     })
   }
+  const settle = defineEffect(world, 'firewall settles', ({ id }: { id: string }) => {
+    const firewall = shelf.get(id)
+    if (firewall !== undefined) shelf.replace({ ...firewall, status: 'succeeded' })
+    return firewall !== undefined
+  })
   const settleLater = (id: string) =>
-    schedule(world, new Date(clock.now().getTime() + actionDelayMs), () => {
-      const firewall = shelf.get(id)
-      if (firewall !== undefined) shelf.replace({ ...firewall, status: 'succeeded' })
-    })
+    schedule(world, new Date(clock.now().getTime() + actionDelayMs), settle({ id }))
 
   app.post('/v2/firewalls', async (request, reply) => {
     const firewall = read(new Body(request), world.ids.uuid(), wholeSeconds(clock.now()))
@@ -93,6 +103,11 @@ export function firewallRoutes(app: FastifyInstance, provider: ProviderContext):
 export function loadBalancerRoutes(app: FastifyInstance, provider: ProviderContext): void {
   const { world, clock, actionDelayMs } = provider
   const shelf = world.shelves.load_balancer
+  const activate = defineEffect(world, 'load balancer activates', ({ id }: { id: string }) => {
+    const balancer = shelf.get(id)
+    if (balancer !== undefined) shelf.replace({ ...balancer, status: 'active', ip: world.ids.ipv4() })
+    return balancer !== undefined
+  })
   resourceRoutes(app, provider, {
     kind: 'load_balancer',
     path: '/v2/load_balancers',
@@ -120,10 +135,7 @@ export function loadBalancerRoutes(app: FastifyInstance, provider: ProviderConte
       rules,
     })
     addResource(world, 'load_balancer', balancer, { projectId, now: clock.now() })
-    schedule(world, new Date(clock.now().getTime() + actionDelayMs), () => {
-      const current = shelf.get(balancer.id)
-      if (current !== undefined) shelf.replace({ ...current, status: 'active', ip: world.ids.ipv4() })
-    })
+    schedule(world, new Date(clock.now().getTime() + actionDelayMs), activate({ id: balancer.id }))
     reply.code(202)
     return { load_balancer: balancer }
   })
@@ -140,18 +152,19 @@ function shown<T extends { droplet_id: number | null }>(world: World, { droplet_
 export function reservedIpRoutes(app: FastifyInstance, provider: ProviderContext): void {
   const { world, clock } = provider
   const shelf = world.shelves.reserved_ip
-  const pointAt = (ip: string, dropletId: number | null): boolean => {
+  type Pointed = { ip: string; dropletId: number | null }
+  const pointAt = defineEffect(world, 'reserved ip points', ({ ip, dropletId }: Pointed) => {
     const reserved = shelf.get(ip)
     if (reserved === undefined) return false
     shelf.replace({ ...reserved, droplet_id: dropletId, locked: false })
     return true
-  }
+  })
   const start = (reserved: ReservedIp, dropletId: number | null) =>
     startAction(provider, {
       type: dropletId === null ? 'unassign_ip' : 'assign_ip',
       resource: { kind: 'reserved_ip', id: reserved.ip },
       region: reserved.region,
-      effect: () => pointAt(reserved.ip, dropletId),
+      effect: pointAt({ ip: reserved.ip, dropletId }),
     })
 
   resourceRoutes(app, provider, {

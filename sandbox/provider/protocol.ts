@@ -46,7 +46,7 @@ export const tooManyRequests = (headers: Record<string, string> = {}) =>
 export class Body {
   readonly fields: Record<string, unknown>
 
-  constructor(request: FastifyRequest) {
+  constructor(request: Pick<FastifyRequest, 'body'>) {
     const body = request.body ?? {}
     if (typeof body !== 'object' || Array.isArray(body))
       throw unprocessable('The request body must be an object.')

@@ -3,7 +3,9 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { type SandboxClock, systemClock } from '../clock.ts'
-import { smallCompany } from '../world/small-company.ts'
+import { keptFile } from '../kept-file.ts'
+import { KEPT_FORM, type KeptWorld, readWorld, writeWorld } from '../world/kept-world.ts'
+import { companyParts, smallCompany } from '../world/small-company.ts'
 import { runDue, type World } from '../world/world.ts'
 import { accountRoutes, projectRoutes, sshKeyRoutes, tagRoutes } from './account.ts'
 import { actionRoutes } from './actions.ts'
@@ -30,6 +32,8 @@ export type SandboxProviderOptions = {
   /** How long a droplet boots and an action runs, by the clock. */
   actionDelayMs?: number
   rateLimits?: RateLimits | false
+  /** The file that the small company is kept in, across restarts; a world that is given is not kept. */
+  file?: string
 }
 
 export type SandboxProvider = {
@@ -67,8 +71,12 @@ const families: ((app: FastifyInstance, provider: ProviderContext) => void)[] = 
 
 export function createSandboxProvider(options: SandboxProviderOptions = {}): SandboxProvider {
   const clock = options.clock ?? systemClock
+  const file = options.file === undefined ? undefined : keptFile<KeptWorld>(options.file, KEPT_FORM)
+  const kept = file?.read()
+  const company = () =>
+    kept === undefined ? smallCompany({ startedAt: clock.now() }) : readWorld(kept, companyParts)
   const provider: ProviderContext = {
-    world: options.seed ?? smallCompany({ startedAt: clock.now() }),
+    world: options.seed ?? company(),
     clock,
     actionDelayMs: options.actionDelayMs ?? 2000,
     faults: new Faults(),
@@ -83,11 +91,15 @@ export function createSandboxProvider(options: SandboxProviderOptions = {}): San
   })
   readEmptyJson(app)
   answerErrors(app)
-  guard(app, provider, options)
+  const keep = () => file?.write(writeWorld(provider.world))
+  guard(app, provider, options, keep)
   for (const family of families) family(app, provider)
   return {
     async listen(port = 0) {
-      return { url: await app.listen({ host: '127.0.0.1', port }) }
+      const url = await app.listen({ host: '127.0.0.1', port })
+      // When it began decides which months are billed.
+      if (kept === undefined) keep()
+      return { url }
     },
     close: () => app.close(),
     world: provider.world,
@@ -122,7 +134,12 @@ function answerErrors(app: FastifyInstance): void {
 }
 
 /** Auth, rate limits and faults stand before every path of the provider, and before none of the sandbox. */
-function guard(app: FastifyInstance, provider: ProviderContext, options: SandboxProviderOptions): void {
+function guard(
+  app: FastifyInstance,
+  provider: ProviderContext,
+  options: SandboxProviderOptions,
+  keep: () => void,
+): void {
   const { world, clock, faults, requests } = provider
   const tokens = new Set([options.token ?? SANDBOX_TOKEN].flat())
   const limiter = createRateLimiter(options.rateLimits ?? {})
@@ -147,6 +164,12 @@ function guard(app: FastifyInstance, provider: ProviderContext, options: Sandbox
       reply.hijack()
       return reply
     }
+  })
+
+  // Before faults spoil the answer: what was done is done. What only time has changed needs no writing, it happens again.
+  app.addHook('onSend', async (request, _reply, payload) => {
+    if (request.method !== 'GET' || planned.has(request)) keep()
+    return payload
   })
 
   app.addHook('preSerialization', async (request, reply, body) => {

@@ -9,7 +9,9 @@ import { buildVolume } from '../world/network.ts'
 import {
   addResource,
   attachVolume,
+  defineEffect,
   detachVolume,
+  type Effect,
   findDroplet,
   findImage,
   removeResource,
@@ -33,6 +35,7 @@ type WithIds = { Params: { id: string; action: string } }
 export function volumeRoutes(app: FastifyInstance, provider: ProviderContext): void {
   const { world, clock } = provider
   const shelf = world.shelves.volume
+  const effects = volumeEffects(world)
   const find = (id: string): Volume => {
     const volume = shelf.get(id)
     if (volume === undefined) throw notFound()
@@ -92,7 +95,7 @@ export function volumeRoutes(app: FastifyInstance, provider: ProviderContext): v
   app.post<WithIds>('/v2/volumes/:id/actions', async (request, reply) => {
     const volume = find(request.params.id)
     const body = new Body(request)
-    const effect = plan(world, volume, body)
+    const effect = plan(world, effects, volume, body)
     const type = `${body.text('type')}_volume`
     const resource = { kind: 'volume' as const, id: volume.id }
     reply.code(202)
@@ -125,18 +128,30 @@ export function volumeRoutes(app: FastifyInstance, provider: ProviderContext): v
   })
 }
 
-function plan(world: World, volume: Volume, body: Body): () => boolean {
+type Attached = { id: string; dropletId: number }
+
+const volumeEffects = (world: World) => ({
+  resize: defineEffect(world, 'volume grows', ({ id, gigabytes }: { id: string; gigabytes: number }) => {
+    const volume = world.shelves.volume.get(id)
+    if (volume === undefined) return false
+    world.shelves.volume.replace({ ...volume, size_gigabytes: gigabytes })
+    return true
+  }),
+  attach: defineEffect(world, 'volume is attached', ({ id, dropletId }: Attached) =>
+    attachVolume(world, id, dropletId),
+  ),
+  detach: defineEffect(world, 'volume is detached', ({ id, dropletId }: Attached) =>
+    detachVolume(world, id, dropletId),
+  ),
+})
+
+function plan(world: World, effects: ReturnType<typeof volumeEffects>, volume: Volume, body: Body): Effect {
   const type = body.text('type')
   const attached = volume.droplet_ids ?? []
   if (type === 'resize') {
     const gigabytes = body.whole('size_gigabytes')
     if (gigabytes <= (volume.size_gigabytes ?? 0)) throw unprocessable('volumes may only be resized upwards')
-    return () => {
-      const current = world.shelves.volume.get(volume.id)
-      if (current === undefined) return false
-      world.shelves.volume.replace({ ...current, size_gigabytes: gigabytes })
-      return true
-    }
+    return effects.resize({ id: volume.id, gigabytes })
   }
   const dropletId = body.whole('droplet_id')
   const droplet = findDroplet(world, dropletId)?.droplet
@@ -145,11 +160,11 @@ function plan(world: World, volume: Volume, body: Body): () => boolean {
     if (attached.length > 0) throw unprocessable('volume is already attached to a Droplet')
     if (droplet.region.slug !== volume.region.slug)
       throw unprocessable('Droplet and volume must be in one region')
-    return () => attachVolume(world, volume.id, dropletId)
+    return effects.attach({ id: volume.id, dropletId })
   }
   if (type === 'detach') {
     if (!attached.includes(dropletId)) throw unprocessable('volume is not attached to this Droplet')
-    return () => detachVolume(world, volume.id, dropletId)
+    return effects.detach({ id: volume.id, dropletId })
   }
   throw unprocessable('The action type is invalid.')
 }

@@ -122,7 +122,11 @@ export function fingerprintOf(publicKey: string): string {
   return hex.match(/../g)?.join(':') ?? hex
 }
 
+/** How many of each were given out. */
+export type IdCounts = { numbers: number; uuids: number; addresses: number }
+
 export type Ids = {
+  readonly counts: IdCounts
   number(): number
   uuid(): string
   ipv4(): string
@@ -133,17 +137,16 @@ const COUNT_FROM = Date.UTC(2026, 0, 1)
 
 export function createIds(startedAt: Date): Ids {
   const epoch = Math.max(0, Math.floor((startedAt.getTime() - COUNT_FROM) / 1000))
-  let numbers = 600_000_000 + epoch
-  let uuids = 0
-  let addresses = 0
+  const counts = { numbers: 0, uuids: 0, addresses: 0 }
   return {
-    number: () => ++numbers,
-    uuid: () => namedUuid(`created:${epoch}:${++uuids}`),
+    counts,
+    number: () => 600_000_000 + epoch + ++counts.numbers,
+    uuid: () => namedUuid(`created:${epoch}:${++counts.uuids}`),
     // 198.18.0.0/15 and 2001:db8::/32 are set aside for tests: no sandbox address belongs to anybody.
     ipv4: () => {
-      addresses += 1
-      return `198.19.${(addresses >> 8) & 255}.${addresses & 255}`
+      counts.addresses += 1
+      return `198.19.${(counts.addresses >> 8) & 255}.${counts.addresses & 255}`
     },
-    ipv6: () => `2001:db8:feed::${(++addresses).toString(16)}`,
+    ipv6: () => `2001:db8:feed::${(++counts.addresses).toString(16)}`,
   }
 }

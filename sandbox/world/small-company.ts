@@ -13,12 +13,20 @@ import {
 import { namedUuid } from './kinds.ts'
 import { buildDomain, buildSshKey, buildVpc } from './network.ts'
 import { addCompute, addManaged, addStorage, at, SINCE, since, vpcId } from './small-company-resources.ts'
-import { addResource, createWorld, project, type World } from './world.ts'
+import { addResource, createWorld, project, type World, type WorldParts } from './world.ts'
 
 /** `startedAt` only moves the invoices: the last two months before it are already billed. */
 export function smallCompany(options: { startedAt?: Date } = {}): World {
-  const startedAt = options.startedAt ?? new Date('2026-09-15T12:00:00Z')
-  const world = createWorld({
+  const world = createWorld(companyParts(options.startedAt ?? new Date('2026-09-15T12:00:00Z')))
+  addNetworks(world)
+  addCompute(world)
+  addStorage(world)
+  addManaged(world)
+  return world
+}
+
+export function companyParts(startedAt: Date): WorldParts {
+  return {
     startedAt,
     account: {
       droplet_limit: 100,
@@ -51,12 +59,7 @@ export function smallCompany(options: { startedAt?: Date } = {}): World {
         }),
       ),
     ],
-  })
-  addNetworks(world)
-  addCompute(world)
-  addStorage(world)
-  addManaged(world)
-  return world
+  }
 }
 
 function addNetworks(world: World): void {

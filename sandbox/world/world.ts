@@ -35,8 +35,16 @@ export type World = {
   readonly billing: Billing
   readonly ids: Ids
   /** What is still to happen, and when. */
-  readonly agenda: { at: number; happen: (now: Date) => void }[]
+  readonly agenda: { at: number; effect: Effect }[]
+  /** What each effect does, by its name. */
+  readonly effects: Map<string, (given: never, now: Date) => Worked>
+  readonly startedAt: Date
 }
+
+/** Something that happens later, as data: it can be written down, and happen after a restart. */
+export type Effect = { name: string; given: unknown }
+/** False when there was nothing left to work on. */
+export type Worked = boolean | undefined
 
 export type WorldParts = {
   startedAt: Date
@@ -66,6 +74,8 @@ export function createWorld(parts: WorldParts): World {
     billing: parts.billing,
     ids: createIds(parts.startedAt),
     agenda: [],
+    effects: new Map(),
+    startedAt: parts.startedAt,
   }
   for (const project of parts.projects) addProject(world, project, parts.projectBases?.get(project.id))
   return world
@@ -154,8 +164,23 @@ export function noteTags(world: World, item: object): void {
   if (Array.isArray(tags)) for (const tag of tags) world.tags.add(String(tag))
 }
 
-export function schedule(world: World, at: Date, happen: (now: Date) => void): void {
-  world.agenda.push({ at: at.getTime(), happen })
+/** Says what an effect does. What it is given must be plain JSON. */
+export function defineEffect<T>(
+  world: World,
+  name: string,
+  happen: (given: T, now: Date) => Worked,
+): (given: T) => Effect {
+  world.effects.set(name, happen)
+  return given => ({ name, given })
+}
+
+export function takeEffect(world: World, { name, given }: Effect, now: Date): Worked {
+  const happen = world.effects.get(name)
+  return happen === undefined ? false : happen(given as never, now)
+}
+
+export function schedule(world: World, at: Date, effect: Effect): void {
+  world.agenda.push({ at: at.getTime(), effect })
   world.agenda.sort((a, b) => a.at - b.at)
 }
 
@@ -163,7 +188,7 @@ export function schedule(world: World, at: Date, happen: (now: Date) => void): v
 export function runDue(world: World, now: Date): void {
   while (world.agenda.length > 0 && world.agenda[0]!.at <= now.getTime()) {
     const due = world.agenda.shift()!
-    due.happen(new Date(due.at))
+    takeEffect(world, due.effect, new Date(due.at))
   }
 }
 

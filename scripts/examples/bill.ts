@@ -11,6 +11,7 @@ export async function bill(told: Teller, { deploymentId }: Shop): Promise<void> 
   const { tell, call, sandbox } = told
   await runTask(told, 'balance')
   await tell(200, 'GET', `${base}/balance`)
+  await tell(200, 'GET', `${base}/balance/history`)
 
   const oldest = sandbox.world.billing.invoices(sandbox.clock.now()).at(-1)!
   const path = `/v2/customers/my/invoices/${oldest.uuid}/csv`

@@ -7,7 +7,7 @@ export const config: Command = {
   summary: 'Show the effective configuration, secrets masked.',
   options: { json: { type: 'boolean' } },
   async run({ options }) {
-    const loaded = loadConfig()
+    const loaded = loadConfig({ makeSecrets: false })
     const names = Object.keys(variables) as VariableName[]
     const rows = names.map(name => ({
       name,

@@ -2,13 +2,13 @@
 import closeWithGrace from 'close-with-grace'
 import { loadConfig } from '../config.ts'
 import { createLog } from '../kernel/log.ts'
-import { SANDBOX_PORTS } from '../sandbox.ts'
+import { SANDBOX_PORTS, sandboxFolder } from '../sandbox.ts'
 import { type Command, CommandError, paint, print, text, usageError } from './command.ts'
 
 export const sandbox: Command = {
   usage: '[--provider-port N] [--finance-port N] [--droplets N] [--action-delay MS] [--no-rate-limits]',
   summary: 'Run the simulated provider and finance service alone (development only).',
-  details: `Seeded with a small company, or with any number of droplets. Droplets take --action-delay (2000) to boot; the provider’s rate limits hold unless turned off. Default ports: ${SANDBOX_PORTS.provider} and ${SANDBOX_PORTS.finance}; 0 takes a free one.`,
+  details: `Seeded with a small company, which it keeps in DATA_DIR, or with any number of droplets. Droplets take --action-delay (2000) to boot; the provider’s rate limits hold unless turned off. Default ports: ${SANDBOX_PORTS.provider} and ${SANDBOX_PORTS.finance}; 0 takes a free one.`,
   options: {
     'provider-port': { type: 'string' },
     'finance-port': { type: 'string' },
@@ -35,6 +35,7 @@ export const sandbox: Command = {
       log: createLog(config.LOG_LEVEL),
       ports,
       financeSecret,
+      folder: sandboxFolder(config),
       provider: {
         actionDelayMs: number('action-delay', 2_000),
         ...(options['no-rate-limits'] === true && { rateLimits: false as const }),

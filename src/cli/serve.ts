@@ -1,7 +1,10 @@
 // cloudops serve, api, worker
-import { loadConfig } from '../config.ts'
+import { type Config, loadConfig } from '../config.ts'
 import { holdPorts, type Parts } from '../hold-ports.ts'
+import { leaveToken, removeToken } from '../kernel/development-token.ts'
+import { plainLog } from '../kernel/plain-log.ts'
 import type { Running } from '../serve.ts'
+import { VERSION } from '../version.ts'
 import { type Command, paint, print } from './command.ts'
 import { developmentToken } from './token.ts'
 
@@ -11,13 +14,22 @@ const serveParts = (summary: string, parts: Parts): Command => ({
   details: 'Configured by environment variables; `cloudops config` shows them. Stops on SIGTERM or Ctrl-C.',
   async run() {
     const { config, sources } = loadConfig()
+    const terminal = process.stdout.isTTY && config.NODE_ENV !== 'production' ? onTerminal() : undefined
     const ports = await holdPorts(config, parts)
+    if (terminal) print(`Starting the Cloud Operations Service ${VERSION}`)
     // Loaded here and not at the top: it is nearly all of the service, which the other commands need not wait for.
-    const { start, stopOnSignals } = await import('../serve.ts')
-    const running = await start(config, parts, stopOnSignals, ports)
-    if (config.NODE_ENV !== 'production' && running.url && sources.JWT_SECRET === 'generated') {
-      await welcome(running, await developmentToken(config))
-    }
+    const [{ start, stopOnSignals }, { createLog }] = await Promise.all([
+      import('../serve.ts'),
+      import('../kernel/log.ts'),
+    ])
+    const log = createLog(config.LOG_LEVEL, terminal)
+    const running = await start(config, parts, stopOnSignals, ports, log)
+    // Whoever asks for a level gets it; otherwise every request and job would push the link out of sight.
+    if (sources.LOG_LEVEL === 'default') terminal?.quietUntilStopped()
+    if (config.NODE_ENV === 'production' || !running.url) return
+    if (sources.JWT_SECRET !== 'generated') return removeToken(config.DATA_DIR)
+    await keepTokenLeft(config)
+    await welcome(running, await developmentToken(config))
   },
 })
 
@@ -25,10 +37,30 @@ export const serve = serveParts('Run the API and the worker in one process.', { 
 export const api = serveParts('Run the API alone.', { api: true, worker: false })
 export const worker = serveParts('Run the worker alone: jobs and schedules.', { api: false, worker: true })
 
-/** The first thing a newcomer sees: where it is, what is simulated, and a call that works as pasted. */
+/** Plain lines in place of JSON. */
+function onTerminal() {
+  const plain = plainLog(text => process.stdout.write(text))
+  const quietUntilStopped = () => {
+    plain.quiet(true)
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => plain.quiet(false))
+  }
+  return { ...plain, quietUntilStopped }
+}
+
+const DAY_MS = 86_400_000
+
+/** What the command line calls with; renewed long before it expires. */
+async function keepTokenLeft(config: Config): Promise<void> {
+  const leave = async () => leaveToken(config.DATA_DIR, await developmentToken(config, { hours: 7 * 24 }))
+  await leave()
+  setInterval(() => void leave().catch(() => {}), DAY_MS).unref()
+}
+
+/** The first thing a newcomer sees: where it is, what is simulated, a link to open and a call that works as pasted. */
 async function welcome({ url, managementUrl, sandboxUrl }: Running, token: string): Promise<void> {
   print()
-  print(paint('bold', `Cloud Operations Service at ${url}`))
+  const seconds = (performance.now() / 1000).toFixed(1)
+  print(paint('bold', `Cloud Operations Service at ${url}, ready after ${seconds} s`))
   if (managementUrl) print(`API reference: ${managementUrl}/docs   metrics: ${managementUrl}/metrics`)
   if (sandboxUrl)
     print(
@@ -36,6 +68,12 @@ async function welcome({ url, managementUrl, sandboxUrl }: Running, token: strin
     )
   print('Development secrets were generated in DATA_DIR. As a platform_admin, for the next 12 hours:')
   print()
+  if (managementUrl) {
+    // In the fragment, which no browser sends: the console exchanges it for its session and takes it out of the address.
+    print(`Open the console:\n${managementUrl.replace('127.0.0.1', 'localhost')}/#token=${token}`)
+    print()
+  }
+  print('Call the API:')
   print(`curl -H 'Authorization: Bearer ${token}' ${url}/api/v1/inventory`)
   print()
 }

@@ -1,8 +1,10 @@
 // The command line's way to a running service: its own HTTP API, so that the embedded engine (one process at a time)
 // and many nodes are reached alike, and what an operator does is checked and recorded like any other call.
-import { loadConfig } from '../config.ts'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { type ClientConfig, loadClientConfig, loadConfig } from '../config.ts'
+import { leftToken } from '../kernel/development-token.ts'
 import { CommandError } from './command.ts'
-import { developmentToken } from './token.ts'
 
 export interface ServiceClient {
   get<T>(path: string): Promise<T>
@@ -29,26 +31,25 @@ export class RefusedError extends CommandError {
 }
 
 export async function serviceClient(): Promise<ServiceClient> {
-  const { config } = loadConfig()
+  const config = loadClientConfig()
   const host = config.HOST === '0.0.0.0' || config.HOST === '::' ? '127.0.0.1' : config.HOST
   const base = config.CLOUDOPS_URL ?? `http://${host}:${config.PORT}`
-  const token =
-    config.CLOUDOPS_TOKEN ?? (config.NODE_ENV === 'production' ? undefined : await developmentToken(config))
-  if (!token) throw new CommandError('Set CLOUDOPS_TOKEN to a platform_admin token of your issuer.')
+  const token = config.CLOUDOPS_TOKEN ?? (await developmentTokenOf(config))
 
   async function call<T>(method: string, path: string, body?: object): Promise<T> {
     const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
-    const answer = await fetch(`${base}${path}`, {
+    const { status, text } = await send(
       method,
+      `${base}${path}`,
       headers,
-      body: body && JSON.stringify(body),
-    }).catch(() => {
+      body && JSON.stringify(body),
+    ).catch(() => {
       throw new CommandError(
         `No service answers at ${base}. Start it with \`npm start\`, or set CLOUDOPS_URL.`,
       )
     })
-    const content = (answer.status === 204 ? {} : await answer.json().catch(() => ({}))) as Refusal
-    if (!answer.ok) throw refused(answer.status, content)
+    const content = parsed(text)
+    if (status >= 400) throw refused(status, content)
     return content as T
   }
 
@@ -69,6 +70,49 @@ export async function serviceClient(): Promise<ServiceClient> {
     post: (path, body) => call('POST', path, body),
     patch: (path, body) => call('PATCH', path, body),
     call,
+  }
+}
+
+/** Left by the service beside which the command is called, or signed where its issuer's secret is set. */
+async function developmentTokenOf(config: ClientConfig): Promise<string> {
+  if (config.NODE_ENV === 'production')
+    throw new CommandError('Set CLOUDOPS_TOKEN to a platform_admin token of your issuer.')
+  if (config.hasJwtSecret) {
+    // Loaded here and not at the top: most calls need not sign.
+    const { developmentToken } = await import('./token.ts')
+    return developmentToken(loadConfig({ makeSecrets: false }).config)
+  }
+  const left = leftToken(config.DATA_DIR)
+  if (left !== undefined) return left
+  throw new CommandError(
+    `There is no token: no service has left one in ${config.DATA_DIR}. Start it here with \`npm start\`, set DATA_DIR to its folder, or set CLOUDOPS_TOKEN and CLOUDOPS_URL.`,
+  )
+}
+
+/** Plain node:http: fetch alone takes as long to load as all of a command. */
+async function send(
+  method: string,
+  url: string,
+  headers: Record<string, string>,
+  body: string | undefined,
+): Promise<{ status: number; text: string }> {
+  const { request } = url.startsWith('https:') ? await import('node:https') : await import('node:http')
+  const call = request(url, { method, headers })
+  // Of what follows the answer's head its reader is told.
+  call.on('error', () => {})
+  call.end(body)
+  const [answer] = (await once(call, 'response')) as [IncomingMessage]
+  answer.setEncoding('utf8')
+  let text = ''
+  for await (const chunk of answer) text += chunk
+  return { status: answer.statusCode!, text }
+}
+
+function parsed(text: string): Refusal {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return {}
   }
 }
 

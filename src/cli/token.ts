@@ -23,10 +23,14 @@ export const token: Command = {
     hours: { type: 'string' },
   },
   async run({ options }) {
-    const { config } = loadConfig()
+    const { config, sources } = loadConfig({ makeSecrets: false })
     const hours = text(options, 'hours')
     if (hours !== undefined && !/^\d{1,4}(\.\d+)?$/.test(hours))
       throw usageError('--hours takes a number of hours')
+    if (sources.JWT_SECRET === 'not set' && config.NODE_ENV !== 'production')
+      throw new CommandError(
+        'There is nothing to sign with: start the service here once (`npm start`), or set DATA_DIR to its folder.',
+      )
     print(
       await developmentToken(config, {
         sub: text(options, 'sub'),

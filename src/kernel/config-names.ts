@@ -75,3 +75,15 @@ function distance(one: string, other: string): number {
   }
   return rows[one.length]![other.length]!
 }
+
+/** Names that look like ours and are not. Kubernetes makes `<SERVICE>_PORT=tcp://…` by itself. */
+export function misspelt(names: string[], ...environments: Record<string, string | undefined>[]) {
+  const set = environments.flatMap(environment => Object.entries(environment))
+  const strange = set.filter(
+    ([name, value]) => value && !names.includes(name) && !/^(tcp|udp|sctp):\/\//.test(value),
+  )
+  return [...new Set(strange.map(([name]) => name))].flatMap(name => {
+    const likely = likelyName(name, names)
+    return likely ? [{ name, likely: likely.name, sure: likely.sure }] : []
+  })
+}

@@ -108,10 +108,13 @@ export interface DevelopmentSecrets {
   SESSION_SIGNING_SALT: string
 }
 
-/** Made once and kept in DATA_DIR, so that tokens and cookies survive a restart. Never used in production. */
-export function developmentSecrets(dataDir: string): DevelopmentSecrets {
+/**
+ * Made once and kept in DATA_DIR, so that tokens and cookies survive a restart. Never used in production. `make` false: only
+ * those that are there.
+ */
+export function developmentSecrets(dataDir: string, make: boolean): Partial<DevelopmentSecrets> {
   const file = join(dataDir, 'development-secrets.json')
-  return read(file) ?? create(dataDir, file)
+  return read(file) ?? (make ? create(dataDir, file) : {})
 }
 
 function read(file: string): DevelopmentSecrets | undefined {

@@ -18,7 +18,7 @@ const betweenFeatures: Record<string, string[]> = {
   inventory: ['webhooks'],
   sagas: ['webhooks'],
   overview: ['billing', 'dead-letters', 'drift', 'inventory', 'sagas', 'scheduled-tasks'],
-  metering: ['inventory', 'subscriptions', 'catalog', 'deployments', 'usage-events'],
+  metering: ['inventory', 'subscriptions', 'catalog', 'deployments', 'usage-events', 'webhooks'],
   invitations: ['roles', 'users'],
   subscriptions: ['catalog'],
   'usage-events': ['catalog', 'deployments'],

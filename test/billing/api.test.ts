@@ -336,6 +336,60 @@ test('the balance shown is the latest of all snapshots', async t => {
   assert.deepEqual([body.data.month_to_date_balance, body.data.recorded_at], ['11.00', at(11)])
 })
 
+test('balances are listed as they were recorded, page by page, between days, and the last of each day', async t => {
+  const { ctx, call } = await setup(t)
+  const times = [
+    '2026-11-13T23:59:59.999Z',
+    '2026-11-14T00:00:00.000Z',
+    '2026-11-14T10:07:00.000Z',
+    '2026-11-15T00:00:00.000Z',
+    '2026-11-15T11:07:00.000Z',
+    '2026-11-15T11:07:00.000Z',
+  ]
+  for (const [n, recorded_at] of times.toReversed().entries())
+    await insertBalance(ctx.db, {
+      id: newId(),
+      provider: 'digitalocean',
+      currency: 'USD',
+      month_to_date_balance: `${n}.50`,
+      account_balance: '-3.00',
+      month_to_date_usage: '0.10',
+      generated_at: recorded_at,
+      recorded_at,
+    })
+  const history = async (query: string) => {
+    const found: { recorded_at: string; month_to_date_balance: string }[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { status, body, text } = await call(
+        'GET',
+        `${base}/balance/history?${query}${cursor && `&cursor=${cursor}`}`,
+      )
+      assert.equal(status, 200, text)
+      found.push(...body.data)
+      cursor = body.next_cursor
+    }
+    return found
+  }
+  const recorded = async (query: string) => (await history(query)).map(({ recorded_at }) => recorded_at)
+  assert.deepEqual(await recorded(''), times)
+  assert.deepEqual(await recorded('limit=2'), times)
+  assert.deepEqual(await recorded('from=2026-11-14&to=2026-11-14'), times.slice(1, 3))
+  assert.deepEqual(await recorded('from=2026-11-15&to=9999-12-31'), times.slice(3))
+  assert.deepEqual(await recorded('granularity=day&limit=1'), [times[0], times[2], times[5]])
+  const [first] = await history('')
+  assert.deepEqual(first, {
+    provider: 'digitalocean',
+    month_to_date_balance: '5.50',
+    account_balance: '-3.00',
+    month_to_date_usage: '0.10',
+    currency: 'USD',
+    generated_at: times[0],
+    recorded_at: times[0],
+  })
+  for (const query of ['from=2026-02-30', 'to=x', 'granularity=month', 'cursor=x', 'since=2026-11-14'])
+    assert.equal((await call('GET', `${base}/balance/history?${query}`)).status, 422, query)
+})
+
 test('bad dates and filters are 422, unknown invoices 404, and everything is for operators alone', async t => {
   const bundle = await setup(t)
   const { call } = bundle
@@ -376,6 +430,8 @@ test('bad dates and filters are 422, unknown invoices 404, and everything is for
   const token = await bundle.tokens.tenant('acme')
   for (const [method, path] of [
     ['GET', '/balance'],
+    ['GET', '/balance/history'],
+    ['GET', '/costs'],
     ['GET', '/cost-lines'],
     ['GET', '/summary?period=2026-10-01'],
     ['GET', '/focus?period=2026-10-01'],

@@ -221,6 +221,8 @@ test('a question that makes no sense, or that cannot be answered yet, is refused
     assert.deepEqual([status, body.errors?.[0].pointer], [422, pointer], query)
     assert.match(body.errors[0].message, message, query)
   }
+  for (const query of ['from=0000-01-01&to=0000-02-01', 'to=0001-01-01', 'to=9999-12-31'])
+    assert.ok([200, 422].includes((await call('GET', `${base}?${query}`)).status), query)
   assert.equal((await call('GET', `${base}?from=2016-12-01&to=2026-11-01`)).status, 200)
   const csv = await call('GET', `${base}?cursor=x`, { headers: { accept: 'text/csv' } })
   assert.equal(csv.status, 422)

@@ -5,9 +5,11 @@ import { generated } from '../../sandbox/world/generated.ts'
 import { assertAccessible, inBrowser, serveConsole } from '../support/console.ts'
 import { sweepOne, sweepProjects } from '../support/sweep.ts'
 
+const path = '/inventory'
+
 test('an empty mirror says so, and why', inBrowser, async t => {
   const { open, tokens } = await serveConsole(t)
-  const { page } = await open({ token: await tokens.admin() })
+  const { page } = await open({ token: await tokens.admin(), path })
   await page.getByText('No resource matches. The mirror fills with the first whole sweep').waitFor()
   assert.equal(await page.getByRole('table').count(), 0)
 })
@@ -16,7 +18,7 @@ test('resources are listed, filtered by the address, and read page by page', inB
   const served = await serveConsole(t, { provider: { seed: generated({ droplets: 450, volumes: 3 }) } })
   await sweepOne(served, 'droplet')
   await sweepOne(served, 'volume')
-  const { page } = await served.open({ token: await served.tokens.admin() })
+  const { page } = await served.open({ token: await served.tokens.admin(), path })
   const table = page.getByRole('table', { name: 'Resources' })
   await table.waitFor()
   assert.equal(await table.getByRole('row').count(), 101)
@@ -41,7 +43,7 @@ test(
   inBrowser,
   async t => {
     const { open, tokens, logged } = await serveConsole(t)
-    const { page } = await open({ token: await tokens.admin() })
+    const { page } = await open({ token: await tokens.admin(), path })
     await page.getByText('No resource matches').waitFor()
     const held = Promise.withResolvers<void>()
     await page.route('**/api/v1/inventory?*', async route => {
@@ -76,7 +78,12 @@ test(
       [1280, 'light'],
       [390, 'dark'],
     ] as const) {
-      const { page, complaints } = await served.open({ token, viewport: { width, height: 800 }, colorScheme })
+      const { page, complaints } = await served.open({
+        token,
+        path,
+        viewport: { width, height: 800 },
+        colorScheme,
+      })
       await page.getByRole('link', { name: 'acme-prod-web-01' }).click()
       await page.getByRole('heading', { name: 'acme-prod-web-01', level: 1 }).waitFor()
       const owners = page.getByRole('table', { name: 'Owners, newest first' })
@@ -102,7 +109,7 @@ test('a member sees the resources of its tenant, and nothing that speaks of othe
   await served.call('PATCH', `/api/v1/projects/${acme.id}`, {
     body: { tenant_id: 'acme', purpose: 'tenant' },
   })
-  const { page } = await served.open({ token: await served.tokens.tenant('acme') })
+  const { page } = await served.open({ token: await served.tokens.tenant('acme'), path })
   const table = page.getByRole('table', { name: 'Resources' })
   await table.waitFor()
   assert.deepEqual((await table.getByRole('link').allInnerTexts()).sort(), [
@@ -122,7 +129,7 @@ test('names and tags from the provider are text, whatever they look like', inBro
   const name = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>'
   shelf.replace({ ...volume!, name, tags: ['"><svg onload=alert(1)>', 'javascript:alert(1)'] })
   await sweepOne(served, 'volume')
-  const { page, complaints } = await served.open({ token: await served.tokens.admin() })
+  const { page, complaints } = await served.open({ token: await served.tokens.admin(), path })
   let alerted = false
   page.on('dialog', dialog => {
     alerted = true
@@ -137,7 +144,7 @@ test('names and tags from the provider are text, whatever they look like', inBro
 
 test('by the keyboard: the commands lead to a page, and a slash to its search', inBrowser, async t => {
   const { open, tokens } = await serveConsole(t)
-  const { page } = await open({ token: await tokens.admin() })
+  const { page } = await open({ token: await tokens.admin(), path })
   await page.getByRole('heading', { name: 'Inventory', level: 1 }).waitFor()
   await page.keyboard.press('/')
   await page.keyboard.type('web-1')

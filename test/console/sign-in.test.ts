@@ -15,7 +15,7 @@ test(
   inBrowser,
   async t => {
     const { open, tokens } = await serveConsole(t)
-    const { page, complaints } = await open()
+    const { page, complaints } = await open({ path: '/inventory' })
     const token = await tokens.admin()
     await page.getByLabel('Token').fill(token)
     await assertAccessible(page)
@@ -47,7 +47,7 @@ test(
 
 test('a refused token is told with the words of the API, and another can be tried', inBrowser, async t => {
   const { open, tokens } = await serveConsole(t)
-  const { page } = await open({ token: 'nonsense' })
+  const { page } = await open({ token: 'nonsense', path: '/inventory' })
   await page.getByRole('alert').getByText('The token').waitFor()
   await page.getByLabel('Token').fill(await tokens.admin())
   await page.keyboard.press('Enter')
@@ -59,7 +59,7 @@ test(
   inBrowser,
   async t => {
     const { open, tokens, clock } = await serveConsole(t)
-    const { page } = await open({ token: await tokens.admin() })
+    const { page } = await open({ token: await tokens.admin(), path: '/inventory' })
     const [name, region] = [page.getByLabel('Name (exact)'), page.getByLabel('Region')]
     await name.fill('half a na')
     clock.advance(2 * 3_600_000)
@@ -77,7 +77,7 @@ test(
 
 test('signing out ends the session on the server', inBrowser, async t => {
   const { open, tokens, consoleUrl } = await serveConsole(t)
-  const { page } = await open({ token: await tokens.admin() })
+  const { page } = await open({ token: await tokens.admin(), path: '/inventory' })
   await page.getByRole('heading', { name: 'Inventory', level: 1 }).waitFor()
   const [cookie] = await page.context().cookies()
   await page.getByRole('button', { name: 'Sign out' }).click()

@@ -1,12 +1,20 @@
 // What meters cost, by hand-written arithmetic.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type MeterFacts, type MeterSlice, meterLine } from '../../src/features/metering/meter-usage.ts'
+import {
+  type MeterFacts,
+  type MeterSlice,
+  meterLine,
+  meterStatementLines,
+} from '../../src/features/metering/meter-usage.ts'
 import { monthAsked } from '../../src/features/metering/period.ts'
 
 const NOW = '2026-11-16T00:00:00.000Z'
 const november = monthAsked(undefined, new Date(NOW))!
 const GB = 1_000_000_000n
+
+const sumOf = (lines: { amount_cents: bigint }[]) =>
+  lines.reduce((sum, { amount_cents }) => sum + amount_cents, 0n)
 
 const plan = (price_cents: number) => ({ unit: 'token', price_cents, source: 'plan' as const })
 const slice = (from: string, to: string, fields: Partial<MeterSlice> = {}): MeterSlice => ({
@@ -24,12 +32,21 @@ const sums = (slice: number, units: bigint) => ({
 const line = (
   fields: Partial<MeterFacts> & { aggregation?: MeterFacts['meter']['aggregation']; scale?: number },
 ) => {
-  const { aggregation = 'sum', scale = 1_000_000, ...facts } = fields
-  const { used, included, overage_qty, overage_cents, forecast_cents } = meterLine({
+  const { aggregation = 'sum', scale = 1_000_000, ...given } = fields
+  const { slices = [whole()], now = NOW } = given
+  const facts = {
     meter: { code: 'tokens', name: 'Tokens', unit: 'token', aggregation, scale },
-    ...{ month: november, now: NOW, slices: [whole()], sums: [], members: 0, cap: null },
-    ...facts,
-  })
+    ...{ month: november, now, slices, sums: [], members: 0, cap: null },
+    last: slices.findLast(({ from_at }) => from_at <= now)!,
+    ...given,
+  }
+  const { used, included, overage_qty, overage_cents, forecast_cents } = meterLine(facts)
+  // A statement's lines are the same money, as it stands and as it may end.
+  for (const [foreseen, cents] of [
+    [false, overage_cents],
+    [true, forecast_cents],
+  ] as const)
+    assert.equal(sumOf(meterStatementLines(facts, foreseen)), cents)
   return [used, included, overage_qty, overage_cents, forecast_cents]
 }
 
@@ -37,6 +54,7 @@ test('a line says what the meter is, what was used and included, the rest, its p
   const facts = {
     meter: { code: 'tokens', name: 'Tokens', unit: 'token', aggregation: 'sum' as const, scale: 1_000_000 },
     ...{ month: november, now: NOW, slices: [whole()], sums: [sums(0, 3_500_000n)], members: 0, cap: 9 },
+    last: whole(),
   }
   assert.deepEqual(meterLine(facts), {
     ...{ meter: 'tokens', name: 'Tokens', aggregation: 'sum', unit: 'token', scale: 1_000_000 },
@@ -108,4 +126,50 @@ test('the largest, the last and the number of different ones count once for the 
   const over = { now: '2026-12-03T00:00:00.000Z', aggregation: 'max' as const, scale: 2, slices }
   // 30 tokens are 15 of two: 6 beyond.
   assert.deepEqual(line({ ...over, sums: [sums(0, 30n)] }), ['30', '9', '6', 6n, 6n])
+})
+
+test('a statement’s lines of a meter: what is within, and what goes beyond at each price, in times the scale', () => {
+  const slices = [
+    slice('2026-11-01', '2026-11-11', { rate: plan(90) }),
+    slice('2026-11-11', '2026-12-01', { rate: { ...plan(100), source: 'resource_price' } }),
+  ]
+  const facts = {
+    meter: { code: 'tokens', name: 'Tokens', unit: 'token', aggregation: 'sum' as const, scale: 1_000_000 },
+    ...{ month: november, now: NOW, slices, last: slices[1]!, members: 0, cap: null },
+    sums: [sums(0, 2_500_000n), sums(1, 1_000_000n)],
+  }
+  const line = { code: 'tokens', subject_id: null, unit: '1000000 token' }
+  const times = (from: string, to: string) => ({ from: `${from}T00:00:00.000Z`, to: `${to}T00:00:00.000Z` })
+  assert.deepEqual(meterStatementLines(facts, false), [
+    {
+      ...{ kind: 'included', ...line, ...times('2026-11-01', '2026-12-01'), quantity: '2' },
+      ...{ price_cents: null, price_source: null, amount_cents: 0n },
+    },
+    {
+      ...{ kind: 'meter', ...line, ...times('2026-11-01', '2026-11-11'), quantity: '0.5' },
+      ...{ price_cents: 90, price_source: 'plan', amount_cents: 45n },
+    },
+    {
+      ...{ kind: 'meter', ...line, ...times('2026-11-11', '2026-12-01'), quantity: '1' },
+      ...{ price_cents: 100, price_source: 'resource_price', amount_cents: 100n },
+    },
+  ])
+  // 3.5 more in the half that is to come.
+  assert.deepEqual(
+    meterStatementLines(facts, true).map(({ quantity, amount_cents }) => [quantity, amount_cents]),
+    [
+      ['2', 0n],
+      ['0.5', 45n],
+      ['4.5', 450n],
+    ],
+  )
+  const seats = {
+    ...facts,
+    meter: { ...facts.meter, aggregation: 'max' as const, scale: 1 },
+    sums: [sums(0, 2n)],
+  }
+  assert.deepEqual(
+    meterStatementLines(seats, false).map(({ kind, quantity, unit }) => [kind, quantity, unit]),
+    [['included', '2', 'token']],
+  )
 })

@@ -174,6 +174,27 @@ test(
   },
 )
 
+test(
+  'a command makes no folder where it is called, and says where a token comes from',
+  onEmbeddedAlone,
+  async t => {
+    const cwd = temporaryFolder(t)
+    const run = (args: string[], env = {}) => runCommand(args, { env, cwd })
+    const [config, token, tasks] = await Promise.all([
+      run(['config']),
+      run(['token']),
+      run(['tasks', 'list']),
+    ])
+    assert.deepEqual([config.code, config.stderr], [0, ''])
+    assert.match(config.stdout, /^JWT_SECRET +not set$/m)
+    assert.deepEqual([token.code, token.stdout], [1, ''])
+    assert.match(token.stderr, /^There is nothing to sign with: start the service here once/)
+    assert.deepEqual([tasks.code, tasks.stdout], [1, ''])
+    assert.match(tasks.stderr, /^There is no token: no service has left one in \.\/data\./)
+    assert.deepEqual(readdirSync(cwd), [])
+  },
+)
+
 test('re-encrypting says what it has done, table by table', onEmbeddedAlone, async t => {
   const env = { ...secrets, DATA_DIR: preparedFolder(t), SECRET_KEY: `a-new-key,${secrets.SECRET_KEY}` }
   const { code, stdout, stderr } = await runCommand(['secrets', 'reencrypt'], { env })

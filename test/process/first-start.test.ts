@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { delimiter, join, sep } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -98,6 +98,23 @@ describe('the first start', () => {
     assert.deepEqual([unknown.code, unknown.stdout], [1, ''])
     assert.match(unknown.stderr, /^404 not_found: /)
   })
+
+  test(
+    'a command needs a token and an address alone, also where production asks for secrets',
+    onEmbeddedAlone,
+    async t => {
+      const cwd = temporaryFolder(t)
+      const tokenFile = join(dataDir, 'development-token')
+      assert.equal(statSync(tokenFile).mode & 0o077, 0)
+      const given = { CLOUDOPS_URL: service.url, CLOUDOPS_TOKEN: readFileSync(tokenFile, 'utf8').trim() }
+      const { code, stdout, stderr } = await runCommand(['call', 'GET', '/session', '--get', 'data.kind'], {
+        env: { ...given, NODE_ENV: 'production' },
+        cwd,
+      })
+      assert.deepEqual([code, stdout, stderr], [0, 'platform_admin\n', ''])
+      assert.deepEqual(readdirSync(cwd), [])
+    },
+  )
 
   /** Twenty were run by hand; one keeps `npm test` short. */
   const ROUNDS = Number(process.env.KILL_ROUNDS ?? 1)

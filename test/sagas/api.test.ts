@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { Type } from 'typebox'
 import type { SagaKind } from '../../src/features/sagas/index.ts'
 import { conflict } from '../../src/kernel/errors.ts'
@@ -38,7 +39,7 @@ const about: SagaKind = {
 const plain = kindOf('plain', [step('a', [])])
 const kinds = () => [about, plain]
 
-test('starting a workflow answers 202 with the run, where to find it, and the contract’s fields and no other', async t => {
+test('starting a workflow answers 202 with the run, where to find it, the contract’s fields, and who asked for it', async t => {
   const bundle = await setup(t, { sagaKinds: kinds })
   const { id: deployment_id } = await deployment(bundle)
   const { status, headers, body } = await bundle.call('POST', base, {
@@ -60,8 +61,11 @@ test('starting a workflow answers 202 with the run, where to find it, and the co
     'created_at',
     'started_at',
     'finished_at',
+    'actor',
+    'cancel_requested_by',
     'steps',
   ])
+  assert.equal(run.actor, 'ada')
   assert.match(run.created_at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
   // Defaults of the schema, and what the workflow worked out.
   assert.deepEqual(run.inputs, { deployment_id, size: 'small', region: 'nyc3' })
@@ -200,6 +204,7 @@ test('a tenant reads the runs of its own deployments, without what is the operat
     ...full,
     context: {},
     error: { step_idx: 1, step: 'b', reason },
+    actor: null,
     steps: [
       { ...full.steps[0], output: null },
       { ...full.steps[1], output: null, error: reason },
@@ -207,11 +212,14 @@ test('a tenant reads the runs of its own deployments, without what is the operat
   })
   assert.ok(full.inputs.deployment_id === own.deployment_id && JSON.stringify(full).includes('4711'))
   assert.ok(!(shown.text + page.text + rest.text).includes('4711'))
-  const { steps, ...listed } = shown.body.data
+  const { steps, actor, cancel_requested_by, ...listed } = shown.body.data
   assert.deepEqual(rest.body.data, [listed])
 
+  const ledger = await call('GET', `${base}/${own.id}/steps`, { token: acme })
+  assert.deepEqual(ledger.body.data, shown.body.data.steps)
   for (const id of [foreign.id, nobodys, newId()])
-    assert.equal((await call('GET', `${base}/${id}`, { token: acme })).status, 404, id)
+    for (const path of [`${base}/${id}`, `${base}/${id}/steps`])
+      assert.equal((await call('GET', path, { token: acme })).status, 404, path)
   for (const [path, body] of [
     [base, { kind: 'plain', inputs: { key: 'x' } }],
     [`${base}/${second.id}/cancel`, undefined],
@@ -223,11 +231,42 @@ test('a tenant reads the runs of its own deployments, without what is the operat
   assert.equal((await call('GET', `${base}/leaks`, { token: acme })).status, 403)
 })
 
+test('the steps of a run are paged through in order, and left out of the run when that is asked for', async t => {
+  const bundle = await setup(t, { sagaKinds: kinds })
+  const { call, ctx } = bundle
+  const { id } = await start(bundle, 'plain')
+  assert.deepEqual((await call('GET', `${base}/${id}/steps`)).body.data, [])
+  await sql`insert into saga_step_results (saga_id, step_idx, name, status, started_at, finished_at, compensated_at)
+    select ${id}, n, 'step ' || n, 'compensated', '2026-11-15T11:00:00Z', '2026-11-15T11:00:02.500Z', '2026-11-15T11:30:00Z'
+    from generate_series(0, 24) n`.execute(ctx.db)
+  const { data: whole } = (await call('GET', `${base}/${id}`)).body
+  assert.equal(whole.steps.length, 25)
+  assert.deepEqual(
+    [whole.steps[3].name, whole.steps[3].duration_ms, whole.steps[3].compensated_at],
+    ['step 3', 2500, '2026-11-15T11:30:00.000Z'],
+  )
+  const paged: object[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { body } = await call('GET', `${base}/${id}/steps?limit=10${cursor && `&cursor=${cursor}`}`)
+    paged.push(...body.data)
+    cursor = body.next_cursor
+  }
+  assert.deepEqual(paged, whole.steps)
+  const part = (await call('GET', `${base}/${id}/steps?from=12&limit=3`)).body
+  assert.deepEqual(part.data, whole.steps.slice(12, 15))
+  const next = await call('GET', `${base}/${id}/steps?from=12&limit=3&cursor=${part.next_cursor}`)
+  assert.deepEqual(next.body.data, whole.steps.slice(15, 18))
+  assert.equal((await call('GET', `${base}/${id}/steps?from=-1`)).status, 422)
+  assert.deepEqual((await call('GET', `${base}/${id}?steps=false`)).body.data, { ...whole, steps: [] })
+  assert.equal((await call('GET', `${base}/${id}?steps=no`)).status, 422)
+})
+
 test('a run that is not there is 404', async t => {
   const { call } = await setup(t, { sagaKinds: kinds })
   for (const [method, path] of [
     ['GET', `${base}/${newId()}`],
     ['GET', `${base}/nonsense`],
+    ['GET', `${base}/${newId()}/steps`],
     ['POST', `${base}/${newId()}/cancel`],
     ['POST', `${base}/nonsense/cancel`],
   ] as const)

@@ -48,7 +48,7 @@ test('a run whose steps all complete is completed, with a ledger row for each an
   for (const [index, one] of ran.steps.entries()) {
     const { started_at, finished_at, duration_ms, ...rest } = one
     const expected = { step_idx: index, name: names[index], status: 'completed', attempts: 1, error: null }
-    assert.deepEqual(rest, { ...expected, output: { did: names[index] } })
+    assert.deepEqual(rest, { ...expected, output: { did: names[index] }, compensated_at: null })
     assert.equal(duration_ms, Date.parse(finished_at!) - Date.parse(started_at))
     const before = ran.steps[index - 1]?.finished_at ?? ran.started_at!
     assert.ok(started_at >= before, 'in order')

@@ -1,9 +1,11 @@
 // The simulated finance service takes an invoice from who may push it, keeps it once, and fails on demand.
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { SignJWT } from 'jose'
 import { manualClock } from '../../sandbox/clock.ts'
 import { createSandboxFinance, IMPORT_PATH } from '../../sandbox/finance/server.ts'
+import { temporaryFolder } from '../support/process.ts'
 
 const SECRET = 'finance-secret-of-the-sandbox-tests'
 
@@ -23,9 +25,9 @@ const invoice = {
   ],
 }
 
-async function setup(t: TestContext, secret: string | string[] = SECRET) {
+async function setup(t: TestContext, secret: string | string[] = SECRET, file?: string) {
   const clock = manualClock()
-  const finance = createSandboxFinance({ secret, clock })
+  const finance = createSandboxFinance({ secret, clock, ...(file !== undefined && { file }) })
   const { url } = await finance.listen()
   t.after(() => finance.close())
 
@@ -49,6 +51,16 @@ async function setup(t: TestContext, secret: string | string[] = SECRET) {
   }
   return { finance, clock, url, bearer, push }
 }
+
+test('after a restart it knows what was pushed before: the same again is an update', async t => {
+  const file = join(temporaryFolder(t), 'finance.json')
+  const first = await setup(t, SECRET, file)
+  const { id } = dataOf((await first.push()).text)
+  await first.finance.close()
+  const second = await setup(t, SECRET, file)
+  assert.deepEqual(second.finance.pushes, first.finance.pushes)
+  assert.deepEqual(dataOf((await second.push()).text), { id, action: 'updated' })
+})
 
 const dataOf = (text: string) => (JSON.parse(text) as { data: { id: string; action: string } }).data
 

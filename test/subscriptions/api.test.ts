@@ -34,9 +34,20 @@ test('a deployment is subscribed to the plan’s active version for the current 
     [id, code, 'active', null],
   )
   assert.deepEqual([data.current_period_start, data.current_period_end], ['2026-11-01', '2026-11-30'])
-  assert.deepEqual(data.addons, [
-    { code: disk, resource_kind: 'volume', qty: 100, price_cents: 500, currency: 'USD', quantity: 1 },
-    { code: seats, resource_kind: 'seats', qty: 5, price_cents: 900, currency: 'USD', quantity: 2 },
+  const since = { valid_from: '2026-11-15T12:00:00.000Z', valid_to: null }
+  // biome-ignore lint/suspicious/noExplicitAny: an answer
+  const shownAddons = data.addons.map(({ id, ...addon }: any) => addon)
+  assert.deepEqual(shownAddons, [
+    {
+      code: disk,
+      resource_kind: 'volume',
+      qty: 100,
+      price_cents: 500,
+      currency: 'USD',
+      quantity: 1,
+      ...since,
+    },
+    { code: seats, resource_kind: 'seats', qty: 5, price_cents: 900, currency: 'USD', quantity: 2, ...since },
   ])
   assert.deepEqual(await shown(bundle, id), data)
 })
@@ -162,7 +173,10 @@ test('changing the plan version moves the subscription, keeps addons, and a prev
   assert.deepEqual(await shown(bundle, id), before)
   const { subscription, ...said } = preview.body.data
   assert.deepEqual(subscription, before)
-  assert.deepEqual(Object.keys(said), ['preview', 'from', 'to', 'currency', 'difference_cents'])
+  assert.deepEqual(Object.keys(said), [
+    ...['preview', 'from', 'to', 'currency', 'difference_cents'],
+    ...['effective_from', 'month'],
+  ])
 
   const changed = await change(bundle, id, { plan_code: growth }, token)
   assert.equal(changed.body.data.from.plan_code, starter)
@@ -230,4 +244,39 @@ test('on the first of a month the task moves living subscriptions into the new p
     assert.deepEqual([current_period_start, current_period_end], ['2027-01-01', '2027-01-31'])
   }
   assert.equal((await shown(bundle, over.id)).current_period_start, '2026-11-01')
+})
+
+test('every version of a plan tells how many subscriptions have it, those that are cancelled aside', async t => {
+  const bundle = await setup(t)
+  const code = await plan(bundle)
+  const versions = `/api/v1/catalog/plans/${code}/versions`
+  const counts = async () => {
+    const { body } = await bundle.call('GET', versions)
+    const listed = body.data.map((version: { version: number; subscriptions: number }) => [
+      version.version,
+      version.subscriptions,
+    ])
+    for (const version of body.data)
+      assert.deepEqual((await bundle.call('GET', `${versions}/${version.version}`)).body.data, version)
+    return listed
+  }
+  assert.deepEqual(await counts(), [[1, 0]])
+  const made = []
+  for (let n = 0; n < 4; n++) {
+    const { id } = await deployment(bundle)
+    await subscribe(bundle, id, { plan_code: code })
+    made.push(id)
+  }
+  await publish(bundle, code, { base_price_cents: 100 })
+  assert.deepEqual(await counts(), [
+    [2, 0],
+    [1, 4],
+  ])
+  await change(bundle, made[0]!, { plan_code: code })
+  await move(bundle, made[1]!, 'paused')
+  await move(bundle, made[2]!, 'cancelled')
+  assert.deepEqual(await counts(), [
+    [2, 1],
+    [1, 2],
+  ])
 })

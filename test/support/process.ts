@@ -181,6 +181,21 @@ export async function runCommand(
   return { code, signal, stdout, stderr }
 }
 
+/** Starts `cloudops ARGUMENT…`, a command that goes on until it is killed. */
+export function spawnCommand(
+  owner: Owner,
+  args: string[],
+  { env = {}, cwd }: { env?: Environment; cwd: string },
+): { kill(): void; exited: Promise<unknown> } {
+  const child = spawn(process.execPath, [launcher, ...args], { cwd, env: environment(env), stdio: 'ignore' })
+  const exited = once(child, 'close')
+  owner.after(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  return { kill: () => void child.kill('SIGKILL'), exited }
+}
+
 /** A data folder with a migrated database in it, where a test is not about making one. */
 export function preparedFolder(owner: Owner): string {
   const folder = temporaryFolder(owner)
@@ -194,7 +209,7 @@ export function temporaryFolder(owner: Owner): string {
   return folder
 }
 
-const environment = (added: Environment): Environment => ({
+export const environment = (added: Environment): Environment => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
   NODE_ENV: 'test',

@@ -16,6 +16,7 @@ export interface ShownStep {
   started_at: string
   finished_at: string | null
   duration_ms: number | null
+  compensated_at: string | null
   error: string | null
 }
 
@@ -32,6 +33,8 @@ export interface ShownRun {
   created_at: string
   started_at: string | null
   finished_at: string | null
+  actor: string | null
+  cancel_requested_by: string | null
   steps: ShownStep[]
 }
 

@@ -26,19 +26,26 @@ export interface Places extends Bundle {
 /** Tries again, but at once. */
 const QUICK = { backoffMs: 1, silenceMs: 60_000 }
 
-export async function setupPlaces(t: TestContext, options?: SetupOptions): Promise<Places> {
+/** Folders of the test's own, and buckets that are given up on at once; the folder they are in. */
+export function quickStorage(t: TestContext, { ctx, clock }: Pick<Bundle, 'ctx' | 'clock'>): string {
   const { after: undo } = lasting(t)
   const dataDir = mkdtempSync(join(tmpdir(), 'cloudops-storage-'))
   undo(() => rmSync(dataDir, { recursive: true, force: true }))
-  const keys = { accessKeyId: 'AKIDTEST', secretAccessKey: S3_SECRET, region: 'nyc3', bucket: 'invoices' }
-  const bundle = await setup(t, options)
-  const { clock, ctx, call } = bundle
-  const bucket = createSandboxStorage({ ...keys, clock })
-  const { url: endpoint } = await bucket.listen()
-  undo(() => bucket.close())
   const storage = createStorage({ dataDir, production: false, clock, limits: QUICK })
   undo(() => storage.close())
   ctx.storage = storage
+  return dataDir
+}
+
+export async function setupPlaces(t: TestContext, options?: SetupOptions): Promise<Places> {
+  const { after: undo } = lasting(t)
+  const keys = { accessKeyId: 'AKIDTEST', secretAccessKey: S3_SECRET, region: 'nyc3', bucket: 'invoices' }
+  const bundle = await setup(t, options)
+  const { clock, call } = bundle
+  const bucket = createSandboxStorage({ ...keys, clock })
+  const { url: endpoint } = await bucket.listen()
+  undo(() => bucket.close())
+  const dataDir = quickStorage(t, bundle)
   const { region, accessKeyId: access_key_id, secretAccessKey: secret_access_key } = keys
   const s3 = {
     ...{ name: 'bucket', kind: 's3', endpoint, bucket: 'invoices', region },

@@ -29,16 +29,22 @@ const OPEN = `
   PATCH /api/v1/deployments/:id
   GET /api/v1/deployments/:id/events
   GET /api/v1/deployments/:id/usage
+  GET /api/v1/deployments/:id/statements
+  GET /api/v1/statements/:id
   POST /api/v1/deployments/:id/transition
   POST /api/v1/deployments/:id/subscribe
   POST /api/v1/deployments/:id/change-plan-version
+  POST /api/v1/deployments/:id/addons
+  DELETE /api/v1/deployments/:id/addons/:addon_id
   GET /api/v1/inventory
   GET /api/v1/inventory/:id
   GET /api/v1/inventory/:id/events
+  GET /api/v1/inventory/:id/owners
   GET /api/v1/projects
   GET /api/v1/projects/:id
   GET /api/v1/sagas
   GET /api/v1/sagas/:id
+  GET /api/v1/sagas/:id/steps
   POST /api/v1/usage-events
   GET /api/v1/webhooks
   POST /api/v1/webhooks

@@ -9,6 +9,7 @@ import {
 } from '../../src/features/usage-events/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { addon, deployment, plan } from '../support/factories.ts'
+import { closeDue, meter } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { event, meterOf, send } from '../support/usage-events.ts'
 
@@ -153,6 +154,46 @@ test('a month that was over when events came is told, until who adjusts it has s
   assert.deepEqual(await listLateMonths(ctx.db, 10), all.slice(2))
   await send(bundle, of(b, '4', '2026-10-31T23:59:59.999Z'))
   assert.deepEqual(await listLateMonths(ctx.db, 10), all.slice(1))
+})
+
+test('a statement has the meters’ lines and usage’s total; what comes after it is told as late', async t => {
+  const bundle = await setup(t)
+  const { clock, ctx, call } = bundle
+  clock.set('2026-11-01T00:00:00Z')
+  await meterOf(bundle, { code: 'llm_tokens', unit: 'token', scale: 1_000 })
+  const items = [
+    { resource_kind: 'llm_tokens', included_qty: 2, overage_unit: 'token', overage_price_cents: 90 },
+  ]
+  const code = await plan(bundle, { price: 7900, items })
+  const { id } = await deployment(bundle)
+  await call('POST', `/api/v1/deployments/${id}/subscribe`, { body: { plan_code: code } })
+  const of = (name: string, value: number) =>
+    event(id, { id: name, time: '2026-11-20T00:00:00Z', data: { value } })
+  clock.set('2026-12-02T00:00:00Z')
+  await send(bundle, [of('1', 3_000), of('2', 500)])
+  assert.equal((await listLateMonths(ctx.db, 10)).length, 1)
+  clock.set('2026-12-04T00:05:00Z')
+  await meter(bundle)
+  assert.equal(await closeDue(bundle), 1)
+  assert.deepEqual(await listLateMonths(ctx.db, 10), [])
+
+  const { total_cents } = await usage(bundle, id)
+  assert.equal(total_cents, 7900 + 135)
+  const [{ id: statement }] = (await call('GET', `/api/v1/deployments/${id}/statements`)).body.data
+  const { body } = await call('GET', `/api/v1/statements/${statement}`)
+  assert.equal(body.data.total_cents, total_cents)
+  assert.deepEqual(
+    body.data.lines.map((line: Record<string, unknown>) => [
+      ...[line.kind, line.code, line.quantity, line.unit, line.price_cents, line.amount_cents],
+    ]),
+    [
+      ['base', code, '1', 'month', 7900, 7900],
+      ['included', 'llm_tokens', '2', '1000 token', null, 0],
+      ['meter', 'llm_tokens', '1.5', '1000 token', 90, 135],
+    ],
+  )
+  await send(bundle, of('3', 1_000))
+  assert.deepEqual(await listLateMonths(ctx.db, 10), [{ deployment_id: id, month: '2026-11-01' }])
 })
 
 test('what meters come to is read for many deployments at once, stretch by stretch', async t => {

@@ -1,28 +1,12 @@
 // The mirror of what the provider has: every resource, by any filter.
 import { api, ok, type Schemas } from '../api.ts'
+import { KINDS } from '../kinds.ts'
 import { useList } from '../query.ts'
 import { filters, Link, to } from '../router.tsx'
 import { seesAllTenants } from '../session.tsx'
 import { Badge, type Column, type FilterField, Filters, Missing, Page, Table, Time } from '../ui/index.ts'
 
 type Resource = Schemas['Resource']
-
-const KINDS = [
-  'droplet',
-  'volume',
-  'snapshot',
-  'image',
-  'load_balancer',
-  'reserved_ip',
-  'firewall',
-  'vpc',
-  'domain',
-  'ssh_key',
-  'database',
-  'kubernetes_cluster',
-  'app',
-  'registry',
-] as const satisfies Resource['kind'][]
 
 const fields = (): FilterField[] => [
   { name: 'name', label: 'Name (exact)', search: true },
@@ -57,6 +41,7 @@ export default function Inventory() {
     'deployment_id',
     'project_id',
     'include_deleted',
+    'limit',
   )
   const list = useList(
     (cursor, signal) => ok(api.GET('/api/v1/inventory', { params: { query: { ...query, cursor } }, signal })),

@@ -22,7 +22,7 @@ import {
   Timeline,
   type TimelineItem,
 } from '../ui/index.ts'
-import { ownersOf } from './owners.ts'
+import { DesiredState } from './desired-state.tsx'
 
 type Resource = Schemas['ResourceDetail']
 type Drift = Schemas['Drift']
@@ -49,13 +49,14 @@ export default function ResourcePage({ params: { id = '' } }: PageProps) {
             <div class="columns">
               <History events={events} />
               <div>
-                <DriftAndDesired resource={data} />
+                <DriftOf resource={data} />
+                <DesiredState resource={data} reload={resource.reload} />
                 <Section title="What the provider says">
                   <Json label="Attributes" value={data.attrs} />
                 </Section>
               </div>
             </div>
-            <Owners resource={data} events={events} />
+            <Owners id={id} />
             <Costs id={id} />
           </>
         )}
@@ -76,7 +77,7 @@ function Fields({ resource }: { resource: Resource }) {
         ['Tenant', tenant_id],
         [
           'Deployment',
-          deployment_id && <Link href={to`/inventory?deployment_id=${deployment_id}`}>{deployment_id}</Link>,
+          deployment_id && <Link href={to`/deployments/${deployment_id}`}>{deployment_id}</Link>,
         ],
         ['Project', project_id && <Link href={`/inventory?project_id=${project_id}`}>{project_id}</Link>],
         ['Tags', tags.join(', ')],
@@ -92,26 +93,25 @@ function Fields({ resource }: { resource: Resource }) {
   )
 }
 
-function DriftAndDesired({ resource }: { resource: Resource }) {
+function DriftOf({ resource }: { resource: Resource }) {
   const drift = resource.drift as Drift[]
   const changes = Object.fromEntries(
     drift.map(({ field, desired, actual }) => [field, { before: desired, after: actual }]),
   )
   return (
-    <>
-      <Section title="Drift">
-        {drift.length > 0 ? (
-          <Diff changes={changes} names={['Desired', 'Actual']} />
-        ) : (
-          <Empty>{resource.desired_state ? 'It is as it should be.' : 'Nobody said how it should be.'}</Empty>
-        )}
-      </Section>
-      {resource.desired_state && (
-        <Section title="Desired state">
-          <Json label="Desired state" value={resource.desired_state.spec} />
-        </Section>
+    <Section
+      title="Drift"
+      actions={
+        drift.length > 0 &&
+        may('listDrift') && <Link href={to`/drift?resource_id=${resource.id}`}>Accept or ignore</Link>
+      }
+    >
+      {drift.length > 0 ? (
+        <Diff changes={changes} names={['Desired', 'Actual']} />
+      ) : (
+        <Empty>{resource.desired_state ? 'It is as it should be.' : 'Nothing to differ from.'}</Empty>
       )}
-    </>
+    </Section>
   )
 }
 
@@ -150,20 +150,33 @@ const History = ({ events }: { events: Events }) => (
   </Section>
 )
 
-function Owners({ resource, events }: { resource: Resource; events: Events }) {
-  const owners = ownersOf(resource, events.rows, !events.more)
+function Owners({ id }: { id: string }) {
+  const owners = useList(
+    (cursor, signal) =>
+      ok(api.GET('/api/v1/inventory/{id}/owners', { params: { path: { id }, query: { cursor } }, signal })),
+    [id],
+    { every: 60_000 },
+  )
   return (
     <Section title="Owners">
       <Table
         label="Owners, newest first"
-        list={{ rows: owners, loading: events.loading }}
-        id={({ from }) => from ?? 'before'}
+        list={owners}
+        id={({ valid_from }) => valid_from}
         empty="Nobody had it."
         columns={[
-          { name: 'From', cell: ({ from }) => (from ? <Time at={from} /> : 'earlier') },
-          { name: 'To', cell: ({ to }) => (to ? <Time at={to} /> : 'now') },
+          { name: 'From', cell: ({ valid_from }) => <Time at={valid_from} /> },
+          { name: 'To', cell: ({ valid_to }) => (valid_to ? <Time at={valid_to} /> : 'now') },
           { name: 'Tenant', cell: ({ tenant_id }) => tenant_id ?? <Missing /> },
-          { name: 'Deployment', cell: ({ deployment_id }) => deployment_id ?? <Missing /> },
+          {
+            name: 'Deployment',
+            cell: ({ deployment_id }) =>
+              deployment_id ? (
+                <Link href={to`/deployments/${deployment_id}`}>{deployment_id}</Link>
+              ) : (
+                <Missing />
+              ),
+          },
           { name: 'Project', cell: ({ project_id }) => project_id ?? <Missing /> },
         ]}
       />

@@ -1,7 +1,8 @@
 // The browser's own dialog: it keeps the focus inside, closes on Escape and gives the focus back.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useAct } from '../query.ts'
+import { type Values, valuesOf } from './form.tsx'
 import { ProblemBanner } from './problem.tsx'
 
 interface DialogProps {
@@ -14,8 +15,10 @@ interface DialogProps {
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Open at once, and with the focus in its first field: the next key is meant for it.
+  useLayoutEffect(() => {
     element.current?.showModal()
+    element.current?.querySelector<HTMLElement>('input, select, textarea')?.focus()
   }, [])
   return (
     <dialog ref={element} aria-labelledby={id} onClose={onClose}>
@@ -35,7 +38,8 @@ interface ConfirmProps extends DialogProps {
   name?: string
   /** The word on the button: "Delete". */
   act: string
-  run: () => Promise<unknown>
+  /** Is given what was typed into `Field`s among the children. */
+  run: (values: Values) => Promise<unknown>
 }
 
 /** Asks before an act, and shows why it was refused. Closes when it is done. */
@@ -45,7 +49,7 @@ export function Confirm({ title, name, act, run, onClose, children }: ConfirmPro
   const id = useId()
   const submit = async (event: Event) => {
     event.preventDefault()
-    if (await send()) onClose()
+    if (await send(valuesOf(event.currentTarget as HTMLFormElement))) onClose()
   }
   return (
     <Dialog title={title} onClose={onClose}>

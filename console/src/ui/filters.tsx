@@ -1,5 +1,5 @@
 // Filters of a list, kept in the address: a link to the page is a link to what it shows.
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { filter, navigate, path, setFilters } from '../router.tsx'
 import { type Option, Options } from './form.tsx'
 
@@ -9,6 +9,8 @@ export interface FilterField {
   label: string
   /** A choice; none: free text. */
   options?: readonly Option[]
+  /** The word for none of the options; "any" unless said otherwise. */
+  any?: string
   /** A box to tick: `true` or absent. */
   flag?: boolean
   type?: 'text' | 'month' | 'date'
@@ -34,13 +36,13 @@ export function Filters({ fields }: { fields: FilterField[] }) {
   )
 }
 
-function FilterControl({ name, label, options, flag, search, type = 'text' }: FilterField) {
+function FilterControl({ name, label, options, any = 'any', flag, search, type = 'text' }: FilterField) {
   const id = useId()
   const value = filter(name)
   // Set when the address changes, and only then: a page that is drawn again leaves alone what is being typed.
   const text = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    if (text.current) text.current.value = value ?? ''
+  useLayoutEffect(() => {
+    if (text.current) text.current.value = (type === 'month' ? value?.slice(0, 7) : value) ?? ''
   }, [value])
   const change = (next: string) => setFilters({ [name]: next.trim() })
   if (flag) {
@@ -60,7 +62,7 @@ function FilterControl({ name, label, options, flag, search, type = 'text' }: Fi
       <label for={id}>{label}</label>
       {options ? (
         <select id={id} value={value ?? ''} onChange={event => change(event.currentTarget.value)}>
-          <option value="">any</option>
+          <option value="">{any}</option>
           <Options options={options} selected={value} />
         </select>
       ) : (

@@ -8,6 +8,17 @@ import { ProblemBanner } from './problem.tsx'
 /** What was typed, trimmed; a field left empty is absent, a ticked box is 'on'. */
 export type Values = Record<string, string>
 
+export const valuesOf = (form: HTMLFormElement): Values =>
+  Object.fromEntries(
+    [...new FormData(form)]
+      .map(([name, value]) => [name, String(value).trim()])
+      .filter(([, value]) => value !== ''),
+  )
+
+/** What `datetime-local` says, as the API takes it. */
+export const instantOf = (local: string | undefined): string | undefined =>
+  local && new Date(local).toISOString()
+
 const Refused = createContext<Problem['errors']>([])
 
 interface FormProps {
@@ -25,8 +36,7 @@ export function Form({ children, submit, send, done, cancel }: FormProps) {
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
-    const entries = [...new FormData(form)].map(([name, value]) => [name, String(value).trim()])
-    if (!(await act.run(Object.fromEntries(entries.filter(([, value]) => value !== ''))))) return
+    if (!(await act.run(valuesOf(form)))) return
     form.reset()
     done?.()
   }
@@ -59,7 +69,7 @@ interface FieldProps {
   help?: string
   required?: boolean
   value?: string
-  /** `textarea` for longer texts, `checkbox` for yes and no. */
+  /** `textarea` for longer texts, `secret` for those nobody should read off the screen, `checkbox` for yes and no. */
   type?:
     | 'text'
     | 'number'
@@ -70,8 +80,11 @@ interface FieldProps {
     | 'month'
     | 'datetime-local'
     | 'textarea'
+    | 'secret'
     | 'checkbox'
   options?: readonly Option[]
+  /** What may be chosen beside typing it. */
+  suggestions?: readonly Option[]
   pattern?: string
   min?: number | string
   max?: number | string
@@ -79,9 +92,23 @@ interface FieldProps {
   maxLength?: number
 }
 
-export function Field({ label, name, help, value, type = 'text', options, ...rest }: FieldProps) {
+/** What the API says of one member of the body. */
+export const useRefusal = (name: string): string | undefined =>
+  useContext(Refused).find(({ pointer }) => pointer === `/${name}` || pointer.startsWith(`/${name}/`))
+    ?.message
+
+export function Field({
+  label,
+  name,
+  help,
+  value,
+  type = 'text',
+  options,
+  suggestions,
+  ...rest
+}: FieldProps) {
   const id = useId()
-  const message = useContext(Refused).find(({ pointer }) => pointer === `/${name}`)?.message
+  const message = useRefusal(name)
   const described = help || message ? `${id}-about` : undefined
   const common = { id, name, 'aria-describedby': described, 'aria-invalid': message !== undefined }
   return (
@@ -95,18 +122,32 @@ export function Field({ label, name, help, value, type = 'text', options, ...res
           {!rest.required && <option value="" />}
           <Options options={options} selected={value} />
         </select>
-      ) : type === 'textarea' ? (
+      ) : type === 'textarea' || type === 'secret' ? (
         <textarea
           {...common}
           required={rest.required}
           maxLength={rest.maxLength}
           rows={4}
           defaultValue={value}
+          autocomplete="off"
+          spellcheck={type === 'textarea'}
         />
       ) : type === 'checkbox' ? (
         <input {...common} type="checkbox" defaultChecked={value === 'on'} />
       ) : (
-        <input {...common} {...rest} type={type as 'text'} defaultValue={value} autocomplete="off" />
+        <input
+          {...common}
+          {...rest}
+          type={type as 'text'}
+          defaultValue={value}
+          autocomplete="off"
+          list={suggestions && `${id}-list`}
+        />
+      )}
+      {suggestions && (
+        <datalist id={`${id}-list`}>
+          <Options options={suggestions} />
+        </datalist>
       )}
       {described && (
         <p id={described} class={message ? 'wrong' : 'quiet'}>

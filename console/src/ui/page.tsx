@@ -3,8 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { apiAddress, asCurl, calls } from '../api.ts'
 import { operations } from '../generated/operations.ts'
 import type { OperationId } from '../session.tsx'
+import { Copy } from './copy.tsx'
 import { Dialog } from './dialog.tsx'
-import { announce } from './notices.tsx'
 import { Scroll } from './scroll.tsx'
 
 interface PageProps {
@@ -66,10 +66,6 @@ export const Section = ({
 
 function Calls({ onClose }: { onClose: () => void }) {
   const text = calls.value.map(asCurl).join('\n\n')
-  const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    announce('Copied')
-  }
   return (
     <Dialog title="The calls of this page" onClose={onClose}>
       <p class="quiet">Put a token into the variable TOKEN first.</p>
@@ -77,9 +73,7 @@ function Calls({ onClose }: { onClose: () => void }) {
         <pre>{text}</pre>
       </Scroll>
       <footer>
-        <button type="button" onClick={copy}>
-          Copy
-        </button>
+        <Copy text={text} />
       </footer>
     </Dialog>
   )

@@ -63,6 +63,14 @@ export function Plot({
     return [times.map((_, i) => i), ...stacked.reverse()]
   }
 
+  /** As many as have room, the last always. */
+  function barLabels(width: number): string[] {
+    const labels = times.map(formatTime)
+    const longest = Math.max(...labels.map(label => label.length))
+    const step = Math.ceil((labels.length * (7 * longest + 10)) / Math.max(1, width - 100))
+    return labels.map((label, i) => ((labels.length - 1 - i) % step === 0 ? label : ''))
+  }
+
   function options(UPlot: typeof uPlot, width: number): uPlot.Options {
     const colour = getComputedStyle(box.current!).color
     const axis = { stroke: colour, grid: { stroke: '#8883', width: 1 }, ticks: { stroke: '#8883' } }
@@ -79,8 +87,15 @@ export function Plot({
         y: { range: (_plot, min, max) => [Math.min(0, min ?? 0), (max ?? 0) * 1.05 || 1] },
       },
       axes: [
-        bars ? { ...axis, splits: () => times.map((_, i) => i), values: () => times.map(formatTime) } : axis,
-        { ...axis, size: 70, values: (_plot: uPlot, splits: number[]) => splits.map(split => format(split)) },
+        bars
+          ? { ...axis, splits: () => times.map((_, i) => i), values: plot => barLabels(plot.width) }
+          : axis,
+        // As wide as the longest label, which is not known before.
+        {
+          ...axis,
+          size: (_plot, labels) => 20 + 7 * Math.max(5, ...(labels ?? []).map(text => text.length)),
+          values: (_plot: uPlot, splits: number[]) => splits.map(split => format(split)),
+        },
       ],
       series: [
         {},

@@ -24,17 +24,29 @@ interface TableProps<Row> {
   /** The ids that are ticked, where several rows can be acted on at once. */
   selected?: ReadonlySet<string>
   onSelect?: (selected: Set<string>) => void
+  /** The rows that are drawn, when they change: for rows that are fetched as they come into sight. */
+  onWindow?: (first: number, last: number) => void
 }
 
 const WINDOWED_FROM = 200
 const ROW_HEIGHT = 32
-const SPARE_ROWS = 20
+const SPARE_ROWS = 10
 
-export function Table<Row>({ label, list, columns, id, empty, selected, onSelect }: TableProps<Row>) {
+export function Table<Row>({
+  label,
+  list,
+  columns,
+  id,
+  empty,
+  selected,
+  onSelect,
+  onWindow,
+}: TableProps<Row>) {
   const { rows, more, loading, loadingMore, problem, reload } = list
   const shown = columns.filter(column => column !== false && column !== undefined)
   const windowed = rows.length > WINDOWED_FROM
   const { box, first, last } = useWindow(rows.length, windowed)
+  useEffect(() => onWindow?.(first, last), [first, last])
   const span = shown.length + (onSelect ? 1 : 0)
   const toggle = (key: string, on: boolean) => {
     const next = new Set(selected)
@@ -122,7 +134,7 @@ const Spacer = ({ rows, span }: { rows: number; span: number }) =>
 
 /** Which rows are in sight of a box that scrolls. */
 function useWindow(count: number, windowed: boolean) {
-  const box = useRef<HTMLElement>(null)
+  const box = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
   const [height, setHeight] = useState(800)
   useEffect(() => {

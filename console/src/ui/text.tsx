@@ -50,11 +50,11 @@ export const Money = ({
   )
 
 const GOOD =
-  /^(active|available|completed|ok|open_ok|running|succeeded|done|delivered|pushed|reconciled|published|live|accepted|valid|paid|healthy)$/
+  /^(active|available|complete|completed|ok|open_ok|running|succeeded|done|delivered|pushed|reconciled|published|live|accepted|valid|paid|healthy)$/
 const BAD =
   /^(failed|error|errored|dead|refused|suspended|expired|leaked|ingest_failed|rolled_back|terminated|deleted|revoked|off)$/
 const BUSY =
-  /^(pending|new|draft|provisioning|compensating|open|drift_detected|held|partial|paused|starting|migrating|in_progress|retrying)$/
+  /^(pending|past_due|new|draft|provisioning|compensating|open|drift_detected|held|partial|paused|starting|migrating|in_progress|retrying)$/
 
 export type Tone = 'good' | 'bad' | 'busy' | 'quiet'
 
@@ -84,6 +84,20 @@ export const Facts = ({ facts }: { facts: [string, ComponentChildren][] }) => (
 const written = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
 
+/** Any value in one line. */
+export const Value = ({ value }: { value: unknown }) =>
+  value === null || value === undefined ? <Missing /> : <span>{written(value)}</span>
+
+/** How long something took: `47 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  const seconds = ms / 1000
+  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
 /** Any value of the API, as it is. */
 export const Json = ({ value, label }: { value: unknown; label: string }) => (
   <Scroll class="json" label={label}>
@@ -112,8 +126,12 @@ export function Diff({
         {Object.entries(changes).map(([field, { before, after }]) => (
           <tr key={field}>
             <th scope="row">{field}</th>
-            <td>{before === null || before === undefined ? <Missing /> : written(before)}</td>
-            <td>{after === null || after === undefined ? <Missing /> : written(after)}</td>
+            <td>
+              <Value value={before} />
+            </td>
+            <td>
+              <Value value={after} />
+            </td>
           </tr>
         ))}
       </tbody>

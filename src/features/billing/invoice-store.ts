@@ -10,6 +10,7 @@ import { jsonOf } from '../../kernel/noun.ts'
 import { PROVIDER } from '../inventory/index.ts'
 import { type EventType, publishEvents } from '../webhooks/index.ts'
 import {
+  Balance,
   type BalanceSnapshotRow,
   FINANCE_STATUS,
   type IngestStatus,
@@ -32,6 +33,36 @@ export function latestBalance(executor: Executor): Promise<BalanceSnapshotRow | 
     .limit(1)
     .executeTakeFirst()
 }
+
+export interface BalanceFilter {
+  /** The first day and the last. */
+  from?: string
+  to?: string
+  /** Only the last of each day in UTC. */
+  daily: boolean
+}
+
+const LAST_OF_DAY = `not exists (
+  select from cloud_balance_snapshots later where later.provider = b.provider
+    and (later.recorded_at, later.id) > (b.recorded_at, b.id)
+    and later.recorded_at < date_trunc('day', b.recorded_at, 'UTC') + interval '1 day')`
+
+/** Oldest first. */
+export const listBalances = (
+  executor: Executor,
+  { from, to, daily }: BalanceFilter,
+  limit: number,
+  after: Key | null,
+): Promise<{ recorded_at: string; id: string; json: string }[]> =>
+  listPage(executor, {
+    name: daily ? 'balances_daily' : 'balances',
+    select: `select b.recorded_at, b.id, ${jsonOf(Balance, 'b')}::text as json from cloud_balance_snapshots b`,
+    where: `b.provider = '${PROVIDER}'${daily ? ` and ${LAST_OF_DAY}` : ''}`,
+    filters: { from: ['b.recorded_at >= ?::date', from], to: ['b.recorded_at < ?::date + 1', to] },
+    orderBy: ['b.recorded_at', 'b.id'],
+    after,
+    limit,
+  })
 
 export type ListedInvoice = Pick<InvoiceRow, 'invoice_uuid' | 'invoice_number' | 'period' | 'amount'>
 

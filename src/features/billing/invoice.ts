@@ -17,15 +17,23 @@ export const Minor = (description?: string) => Type.Integer({ description })
 export const Currency = Type.String({ description: 'ISO 4217.' })
 export const Period = Type.String({ format: 'date', description: 'The first day of the invoice’s month.' })
 
-export const Balance = noun('Balance', {
-  provider: Type.String(),
-  month_to_date_balance: Decimal,
-  account_balance: Decimal,
-  month_to_date_usage: Decimal,
-  currency: Currency,
-  generated_at: Type.String({ ...Time, description: 'When the provider worked it out.' }),
-  recorded_at: Type.String({ ...Time, description: 'When the provider was asked.' }),
-})
+export const Balance = noun(
+  'Balance',
+  {
+    provider: Type.String(),
+    month_to_date_balance: Decimal,
+    account_balance: Decimal,
+    month_to_date_usage: Decimal,
+    currency: Currency,
+    generated_at: Type.String({ ...Time, description: 'When the provider worked it out.' }),
+    recorded_at: Type.String({ ...Time, description: 'When the provider was asked.' }),
+  },
+  {
+    month_to_date_balance: '$.month_to_date_balance::text',
+    account_balance: '$.account_balance::text',
+    month_to_date_usage: '$.month_to_date_usage::text',
+  },
+)
 
 /** SQL, of a row `$` of cloud_invoices. */
 export const FINANCE_STATUS = `case when $.lines_hash is null then 'not_ingested' when $.pushed_lines_hash is null then 'not_pushed'

@@ -14,7 +14,7 @@ import { AnyDayOfPeriod, addCostRoutes } from './cost-routes.ts'
 import { sendFile } from './downloads.ts'
 import { requestIngest } from './ingest-invoice.ts'
 import { Balance, FINANCE_STATUSES, INGEST_STATUSES, Invoice, InvoiceDetail } from './invoice.ts'
-import { findInvoice, latestBalance, listInvoices, showInvoice } from './invoice-store.ts'
+import { findInvoice, latestBalance, listBalances, listInvoices, showInvoice } from './invoice-store.ts'
 import { assignLine, unassignLineByHand } from './match-lines.ts'
 import { requestPushNow } from './push-invoice.ts'
 
@@ -50,6 +50,28 @@ export const billingRoutes = (deps: Deps) =>
         data: Nullable(Balance),
       },
       async () => (await latestBalance(deps.db)) ?? null,
+    )
+
+    route.list(
+      `${base}/balance/history`,
+      {
+        id: 'listBalances',
+        summary: 'List balances over time',
+        description: 'As they were recorded, oldest first.',
+        filters: {
+          from: Type.Optional(Type.String({ format: 'date', description: 'The first day, in UTC.' })),
+          to: Type.Optional(Type.String({ format: 'date', description: 'The last day, in UTC.' })),
+          granularity: Type.Enum(['hour', 'day'], {
+            default: 'hour',
+            description: '`hour`: all that was recorded. `day`: the last of each day.',
+          }),
+        },
+        items: Balance,
+        cursor: cursorOf('balances', ['time', 'uuid']),
+        key: (row: { recorded_at: string; id: string }) => [row.recorded_at, row.id],
+      },
+      ({ filter: { granularity, ...days }, limit, after }) =>
+        listBalances(deps.db, { ...days, daily: granularity === 'day' }, limit, after),
     )
 
     route.list(

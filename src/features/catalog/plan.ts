@@ -113,6 +113,14 @@ export const PlanVersion = extended('PlanVersion', ActivePlanVersion, {
 })
 export type PlanVersion = Static<typeof PlanVersion>
 
+/** As the API shows it: with how many have it, which another feature knows. */
+export const ShownPlanVersion = extended('PlanVersion', PlanVersion, {
+  subscriptions: Type.Integer({
+    description:
+      'How many have this version until further notice, those too that change to it on a day to come.',
+  }),
+})
+
 /** A row of plans, and its active version `v` where it has one. */
 export const Plan = noun(
   'Plan',

@@ -23,8 +23,8 @@ import {
   CreatePlan,
   Currency,
   Plan,
-  PlanVersion,
   ResourceKind,
+  ShownPlanVersion,
   Unit,
   UpdatePlan,
   VersionTerms,
@@ -43,12 +43,13 @@ import {
   findAddons,
   findPlan,
   findPrice,
-  findVersionNumbered,
   listAddons,
   listPlans,
   listPrices,
   listVersions,
   showPlan,
+  showVersion,
+  type VersionMembers,
 } from './store.ts'
 
 const plans = '/api/v1/catalog/plans'
@@ -70,6 +71,9 @@ const PRICE_FILTERS = {
   on: Type.Optional(Type.String({ ...Day, description: 'Only prices that hold on this day.' })),
 }
 
+/** Of a version that was a draft until now. */
+const NOBODYS = { subscriptions: 0 }
+
 const NOT_A_DRAFT = { 409: { not_a_draft: 'The version is published.' } }
 const PRICE_PROBLEMS = {
   409: {
@@ -78,7 +82,7 @@ const PRICE_PROBLEMS = {
   },
 }
 
-export const catalogRoutes = (deps: Deps, priceGuard: PriceGuard) =>
+export const catalogRoutes = (deps: Deps, priceGuard: PriceGuard, members: VersionMembers) =>
   routes(deps, { tag: 'Catalog', guard: 'operator' }, route => {
     route.list(
       plans,
@@ -147,24 +151,29 @@ export const catalogRoutes = (deps: Deps, priceGuard: PriceGuard) =>
         summary: 'List the versions of a plan',
         description: 'Newest first: drafts, the active one and the retired.',
         params: CodeParams,
-        items: PlanVersion,
+        items: ShownPlanVersion,
         cursor: cursorOf('plan_versions', ['integer']),
         key: (row: { version: number }) => [row.version],
       },
       async ({ params, limit, after }) => {
         const plan = await findPlan(deps.db, params.code)
         if (!plan) throw notFound()
-        return listVersions(deps.db, plan.id, limit, after)
+        return listVersions(deps.db, members, plan.id, limit, after)
       },
     )
 
     route.get(
       `${versions}/:version`,
-      { id: 'getPlanVersion', summary: 'Get a plan version', params: VersionParams, data: PlanVersion },
+      {
+        id: 'getPlanVersion',
+        summary: 'Get a plan version',
+        params: VersionParams,
+        data: ShownPlanVersion,
+      },
       async ({ params }) => {
-        const version = await findVersionNumbered(deps.db, params.code, Number(params.version))
-        if (!version) throw notFound()
-        return version
+        const json = await showVersion(deps.db, members, params.code, Number(params.version))
+        if (json === undefined) throw notFound()
+        return new JsonText(json)
       },
     )
 
@@ -177,12 +186,12 @@ export const catalogRoutes = (deps: Deps, priceGuard: PriceGuard) =>
         params: CodeParams,
         body: VersionTerms,
         status: 201,
-        data: PlanVersion,
+        data: ShownPlanVersion,
       },
       async ({ deps, params: { code }, body, reply }) => {
         const draft = await createPlanVersion(deps, code, body)
         reply.header('location', `${plans}/${code}/versions/${draft.version}`)
-        return draft
+        return { ...draft, ...NOBODYS }
       },
     )
 
@@ -195,9 +204,12 @@ export const catalogRoutes = (deps: Deps, priceGuard: PriceGuard) =>
         problems: NOT_A_DRAFT,
         params: VersionParams,
         body: VersionTerms,
-        data: PlanVersion,
+        data: ShownPlanVersion,
       },
-      ({ deps, params, body }) => replaceDraft(deps, params.code, Number(params.version), body),
+      async ({ deps, params, body }) => ({
+        ...(await replaceDraft(deps, params.code, Number(params.version), body)),
+        ...NOBODYS,
+      }),
     )
 
     route.delete(
@@ -230,9 +242,12 @@ export const catalogRoutes = (deps: Deps, priceGuard: PriceGuard) =>
         },
         params: VersionParams,
         body: NoBody,
-        data: PlanVersion,
+        data: ShownPlanVersion,
       },
-      ({ deps, params }) => publishPlanVersion(deps, params.code, Number(params.version)),
+      async ({ deps, params }) => ({
+        ...(await publishPlanVersion(deps, params.code, Number(params.version))),
+        ...NOBODYS,
+      }),
     )
 
     route.list(

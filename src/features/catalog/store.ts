@@ -7,7 +7,7 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import type { Key } from '../../kernel/http/pages.ts'
 import { columnsOf, jsonOf } from '../../kernel/noun.ts'
 import { Meter, type MeterRow } from './meter.ts'
-import { Plan, type PlanRow, PlanVersion, type VersionTerms } from './plan.ts'
+import { Plan, type PlanRow, PlanVersion, ShownPlanVersion, type VersionTerms } from './plan.ts'
 import {
   Addon,
   type AddonRow,
@@ -105,16 +105,35 @@ export async function findActiveVersion(
   return { plan, version: version ?? null }
 }
 
+/** Members of a shown version that another feature brings: name → SQL that gives JSON for plan_versions `v`. */
+export type VersionMembers = Record<string, string>
+
+const shownVersion = (members: VersionMembers) =>
+  `${jsonOf(ShownPlanVersion, 'v', { plan_code: 'p.code', ...members })}::text as json ${FROM_VERSIONS}`
+
+/** As JSON text. */
+export async function showVersion(
+  executor: Executor,
+  members: VersionMembers,
+  planCode: string,
+  version: number,
+): Promise<string | undefined> {
+  const text = `select ${shownVersion(members)} where p.code = $1 and v.version = $2`
+  const statement = { name: 'catalog_version', text }
+  return (await runStatement<{ json: string }>(executor, statement, [planCode, version]))[0]?.json
+}
+
 /** Newest first. */
 export const listVersions = (
   executor: Executor,
+  members: VersionMembers,
   planId: string,
   limit: number,
   after: Key | null,
 ): Promise<Listed<{ version: number }>[]> =>
   listPage(executor, {
     name: 'catalog_versions',
-    select: `select v.version, ${VERSION_JSON}::text as json ${FROM_VERSIONS}`,
+    select: `select v.version, ${shownVersion(members)}`,
     filters: { plan: ['v.plan_id = ?', planId] },
     orderBy: ['v.version'],
     descending: true,

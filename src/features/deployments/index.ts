@@ -11,3 +11,4 @@ export {
   listBilled,
   lockDeploymentAlone,
 } from './store.ts'
+export { subscriptionRoutes } from './subscription-routes.ts'

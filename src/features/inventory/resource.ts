@@ -57,6 +57,16 @@ export const ResourceEvent = noun('ResourceEvent', {
   created_at: Time,
 })
 
+export const ResourceOwners = noun('ResourceOwners', {
+  valid_from: Time,
+  valid_to: Nullable(
+    Type.String({ ...Time, description: 'The first moment it no longer held; null: it holds.' }),
+  ),
+  tenant_id: Nullable(Type.String()),
+  project_id: Nullable(Id),
+  deployment_id: Nullable(Id),
+})
+
 export const ResourceDetail = extended('ResourceDetail', Resource, {
   events: Type.Array(ResourceEvent, { maxItems: 50, description: 'The latest 50, newest last.' }),
   desired_state: Nullable(

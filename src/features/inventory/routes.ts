@@ -13,8 +13,8 @@ import { assignProject, confirmHeldDeletions } from './actions.ts'
 import { listResources } from './list-resources.ts'
 import { Project, PURPOSES } from './project.ts'
 import { findProject, listProjects } from './project-store.ts'
-import { KindName, Resource, ResourceDetail, ResourceEvent } from './resource.ts'
-import { freshness, listEvents, type ResourceMembers, showResource } from './store.ts'
+import { KindName, Resource, ResourceDetail, ResourceEvent, ResourceOwners } from './resource.ts'
+import { freshness, listEvents, listOwners, type ResourceMembers, showResource } from './store.ts'
 import { RUN_STATUSES, SyncRun } from './sync-run.ts'
 import { findSyncRun, listSyncRuns } from './sync-run-store.ts'
 
@@ -109,6 +109,25 @@ export const inventoryRoutes = (deps: Deps, members: ResourceMembers) =>
       },
       async ({ scope, params, limit, after }) => {
         const rows = await listEvents(deps.db, scope, params.id, limit, after && String(after[0]))
+        if (!rows) throw notFound()
+        return rows
+      },
+    )
+
+    route.list(
+      `${base}/:id/owners`,
+      {
+        id: 'listResourceOwners',
+        summary: 'List who has had a resource',
+        description:
+          'From when to when it lived, and for whom: tenant, project and deployment. Newest first. A tenant sees the time in which the resource was its own, also when it is no longer.',
+        params,
+        items: ResourceOwners,
+        cursor: cursorOf('resource_owners', ['time']),
+        key: (row: { valid_from: string }) => [row.valid_from],
+      },
+      async ({ scope, params, limit, after }) => {
+        const rows = await listOwners(deps.db, scope, params.id, limit, after && String(after[0]))
         if (!rows) throw notFound()
         return rows
       },

@@ -4,7 +4,14 @@ import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import { jsonOf } from '../../kernel/noun.ts'
-import { type CloudResourceEventRow, PROVIDER, Resource, ResourceDetail, ResourceEvent } from './resource.ts'
+import {
+  type CloudResourceEventRow,
+  PROVIDER,
+  Resource,
+  ResourceDetail,
+  ResourceEvent,
+  ResourceOwners,
+} from './resource.ts'
 import { deploymentTag } from './seen-resource.ts'
 
 export interface ResourceJson {
@@ -79,6 +86,56 @@ export async function listEvents(
     order by id desc limit ${limit}`.execute(executor)
   return rows
 }
+
+export interface ListedOwners {
+  valid_from: string
+  json: string
+}
+
+/**
+ * Whose a resource was while it lived, newest first: versions in a row that have the same owners are one. A tenant sees
+ * the times in which it had it, and none of a deployment of another's that it was still tied to; undefined for who never
+ * had it.
+ */
+export async function listOwners(
+  executor: Executor,
+  scope: Scope,
+  resourceId: string,
+  limit: number,
+  before: string | null,
+): Promise<ListedOwners[] | undefined> {
+  const tenant = scope.allTenants ? null : scope.tenantId
+  const { rows: known } = await sql`
+    select from cloud_resources r where id = ${resourceId} and (${tenant}::text is null or tenant_id = ${tenant}
+      or exists (select from resource_versions v where v.resource_id = r.id and v.tenant_id = ${tenant}))`.execute(
+    executor,
+  )
+  if (known.length === 0) return undefined
+  const deployment = sql.raw(tenant === null ? 'deployment_id' : OWN_DEPLOYMENT)
+  const { rows } = await sql<ListedOwners>`
+    with lived as (
+      select valid_from, valid_to, event_id, tenant_id, project_id, ${deployment} as deployment_id from resource_versions v
+      where resource_id = ${resourceId} and deleted_at is null and valid_from is distinct from valid_to
+        and (${tenant}::text is null or tenant_id = ${tenant})
+    ), begun as (
+      select *, ((lag(valid_to) over before, lag(tenant_id) over before, lag(project_id) over before, lag(deployment_id) over before)
+        is distinct from (valid_from, tenant_id, project_id, deployment_id))::int as begins
+      from lived window before as (order by valid_from, event_id)
+    ), numbered as (
+      select *, sum(begins) over (order by valid_from, event_id) as n from begun
+    ), owners as (
+      select min(valid_from) as valid_from, nullif(max(coalesce(valid_to, 'infinity')), 'infinity') as valid_to,
+        min(tenant_id) as tenant_id, min(project_id::text) as project_id, min(deployment_id::text) as deployment_id
+      from numbered group by n
+    )
+    select valid_from, ${sql.raw(jsonOf(ResourceOwners, 'o'))}::text as json from owners o
+    where (${before}::timestamptz is null or valid_from < ${before}::timestamptz)
+    order by valid_from desc limit ${limit}`.execute(executor)
+  return rows
+}
+
+/** Of a version: a resource may have been tied to a deployment of the tenant that had it before. */
+const OWN_DEPLOYMENT = `(select d.id from cloud_deployments d where d.id = v.deployment_id and d.tenant_id = v.tenant_id)`
 
 export interface TiedResource {
   id: string

@@ -6,11 +6,11 @@ import { refuseForeignTenant } from '../../kernel/http/caller.ts'
 import { cursorOf } from '../../kernel/http/pages.ts'
 import type { DeclaredProblems } from '../../kernel/http/problems.ts'
 import { JsonText, routes } from '../../kernel/http/route.ts'
-import { Body, ExternalId, Id, NoBody } from '../../kernel/http/schemas.ts'
+import { Body, ExternalId, Id, NoBody, Query } from '../../kernel/http/schemas.ts'
 import { cancelSaga, requestSaga } from './actions.ts'
-import { SagaRun, SagaRunWithSteps, Status } from './saga.ts'
+import { SagaRun, SagaRunWithSteps, SagaStep, Status } from './saga.ts'
 import { type Json, registryOf, type SagaKind } from './step.ts'
-import { listRuns, showRun } from './store.ts'
+import { listRuns, listSteps, runExists, showRun } from './store.ts'
 
 const StartSaga = Body(
   {
@@ -92,14 +92,45 @@ export function sagaRoutes(deps: Deps, kinds: readonly SagaKind[], startProblems
         id: 'getSaga',
         summary: 'Get a saga run with its steps',
         description:
-          'A tenant is shown the runs that were started for its deployments: what was ordered and how each step went. `context`, `output` and the words of `reason` and `error` are the operator’s.',
+          'A tenant is shown the runs that were started for its deployments: what was ordered and how each step went. `context`, `output`, `actor` and the words of `reason` and `error` are the operator’s.',
         params,
+        query: Query({
+          steps: Type.Boolean({
+            default: true,
+            description: 'False leaves `steps` empty; `/sagas/:id/steps` pages through them.',
+          }),
+        }),
         data: SagaRunWithSteps,
       },
-      async ({ scope, params }) => {
-        const json = await showRun(deps.db, scope, params.id)
+      async ({ scope, params, query }) => {
+        const json = await showRun(deps.db, scope, params.id, query.steps)
         if (!json) throw notFound()
         return new JsonText(json)
+      },
+    )
+
+    route.list(
+      `${base}/:id/steps`,
+      {
+        id: 'listSagaSteps',
+        summary: 'List the steps of a saga run',
+        description: 'Those that were begun, in order, as `getSaga` shows them: for runs with very many.',
+        params,
+        filters: {
+          from: Type.Integer({
+            minimum: 0,
+            maximum: 2_147_483_647,
+            default: 0,
+            description: 'The `step_idx` to begin with.',
+          }),
+        },
+        items: SagaStep,
+        cursor: cursorOf('saga_steps', ['integer']),
+        key: (row: { step_idx: number }) => [row.step_idx],
+      },
+      async ({ scope, params, filter, limit, after }) => {
+        if (!(await runExists(deps.db, scope, params.id))) throw notFound()
+        return listSteps(deps.db, scope, params.id, filter.from, limit, after)
       },
     )
 

@@ -70,6 +70,7 @@ export const SagaStep = noun(
     started_at: Time,
     finished_at: Nullable(Time),
     duration_ms: Nullable(Type.Integer()),
+    compensated_at: Nullable(Type.String({ ...Time, description: 'When it was undone.' })),
     error: Nullable(
       Type.String({ description: 'Why it failed, or why its compensation did; null when all went well.' }),
     ),
@@ -78,6 +79,8 @@ export const SagaStep = noun(
 )
 
 export const SagaRunWithSteps = extended('SagaRunWithSteps', SagaRun, {
+  actor: Nullable(Type.String({ description: 'Who started it. Null for a tenant.' })),
+  cancel_requested_by: Nullable(Type.String({ description: 'Null for a tenant.' })),
   steps: Type.Array(SagaStep, { description: 'The ledger: the steps that were begun, in order.' }),
 })
 

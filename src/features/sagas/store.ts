@@ -29,10 +29,14 @@ const stepJson = ({ allTenants }: Scope) =>
       : { output: 'null', error: `case when s.error is not null then '${REASON_FOR_TENANTS}' end` },
   )
 
-const withSteps = (scope: Scope) =>
+const withSteps = (scope: Scope, steps: boolean) =>
   `${jsonOf(SagaRunWithSteps, 'r', {
     ...runFields(scope),
-    steps: `(select coalesce(json_agg(${stepJson(scope)} order by s.step_idx), '[]')
+    actor: scope.allTenants ? 'r.actor' : 'null',
+    cancel_requested_by: scope.allTenants ? 'r.cancel_requested_by' : 'null',
+    steps: !steps
+      ? `'[]'::json`
+      : `(select coalesce(json_agg(${stepJson(scope)} order by s.step_idx), '[]')
       from saga_step_results s where s.saga_id = r.id)`,
   })}::text`
 
@@ -82,15 +86,48 @@ export async function findUnderWay(
   return row?.id
 }
 
-/** The run with its steps, as JSON text. */
-export async function showRun(executor: Executor, scope: Scope, id: string): Promise<string | undefined> {
+/** The run with its steps, or with none of them, as JSON text. */
+export async function showRun(
+  executor: Executor,
+  scope: Scope,
+  id: string,
+  steps = true,
+): Promise<string | undefined> {
   const { rows } = await sql<{ json: string }>`
-    select ${sql.raw(withSteps(scope))} as json from saga_runs r
+    select ${sql.raw(withSteps(scope, steps))} as json from saga_runs r
     where r.id = ${id} ${scope.allTenants ? sql`` : sql`and r.tenant_id = ${scope.tenantId}`}`.execute(
     executor,
   )
   return rows[0]?.json
 }
+
+export async function runExists(executor: Executor, scope: Scope, id: string): Promise<boolean> {
+  const row = await executor
+    .selectFrom('saga_runs')
+    .select('id')
+    .where('id', '=', id)
+    .$if(!scope.allTenants, query => query.where('tenant_id', '=', (scope as { tenantId: string }).tenantId))
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** In order; of a run that the caller may see. */
+export const listSteps = (
+  executor: Executor,
+  scope: Scope,
+  id: string,
+  from: number,
+  limit: number,
+  after: Key | null,
+): Promise<{ step_idx: number; json: string }[]> =>
+  listPage(executor, {
+    name: scope.allTenants ? 'saga_steps' : 'saga_steps_of_tenant',
+    select: `select s.step_idx, ${stepJson(scope)}::text as json from saga_step_results s`,
+    filters: { saga: ['s.saga_id = ?', id], from: ['s.step_idx >= ?', from] },
+    orderBy: ['s.step_idx'],
+    after,
+    limit,
+  })
 
 /** Only a run that may still turn back is asked to. */
 export async function requestCancel(executor: Executor, id: string, by: string): Promise<boolean> {

@@ -14,8 +14,17 @@ export interface DatabaseConfig {
   DATA_DIR: string
 }
 
-export async function open(config: DatabaseConfig, log: Logger): Promise<Engine> {
-  if (!config.DATABASE_URL) return openPglite({ dataDir: config.DATA_DIR })
+export interface OpenOptions {
+  /** Whether a new embedded database may begin as the prepared one, which is migrated already. */
+  prepared?: boolean
+}
+
+export async function open(
+  config: DatabaseConfig,
+  log: Logger,
+  { prepared }: OpenOptions = {},
+): Promise<Engine> {
+  if (!config.DATABASE_URL) return openPglite({ dataDir: config.DATA_DIR, prepared })
   return openPostgres({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,

@@ -8,19 +8,23 @@ import { fromPglite } from 'pg-boss'
 import { within } from '../time.ts'
 import { type Engine, parsers, type Session, watchWrites } from './engine.ts'
 import { lockFolder } from './folder-lock.ts'
+import { copyPrepared } from './prepared-database.ts'
 import type { Tables } from './tables.ts'
 
 export interface PgliteOptions {
   /** Folder of the database; none: in memory. */
   dataDir?: string
+  /** Whether a new folder may begin as a copy of the prepared database. */
+  prepared?: boolean
   /** A dumped data folder to start from, for tests. */
   dump?: Blob
 }
 
-export async function openPglite({ dataDir, dump }: PgliteOptions): Promise<Engine> {
+export async function openPglite({ dataDir, prepared, dump }: PgliteOptions): Promise<Engine> {
   const lock = dataDir ? lockFolder(dataDir) : undefined
   let pglite: PGlite
   try {
+    if (dataDir && prepared) copyPrepared(dataDir)
     if (dataDir) mkdirSync(join(dataDir, 'pglite'), { recursive: true, mode: 0o700 })
     pglite = await PGlite.create({ dataDir: dataDir && join(dataDir, 'pglite'), loadDataDir: dump })
     await pglite.exec("set timezone to 'UTC'")
