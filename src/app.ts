@@ -6,7 +6,7 @@ import type { Context } from './context.ts'
 import { apiKeyRoutes, apiKeyVerifier } from './features/api-keys/index.ts'
 import { auditLogRoutes } from './features/audit-log/index.ts'
 import { billingRoutes } from './features/billing/index.ts'
-import { catalogRoutes } from './features/catalog/index.ts'
+import { catalogRoutes, meterRoutes } from './features/catalog/index.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
 import { deploymentRoutes, subscriptionRoutes } from './features/deployments/index.ts'
 import { driftRoutes, resourceMembers } from './features/drift/index.ts'
@@ -29,6 +29,7 @@ import { secretRoutes } from './features/secrets/index.ts'
 import { createSessions, sessionEncryptionOf, sessionRoutes } from './features/session/index.ts'
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
 import { versionMembers } from './features/subscriptions/index.ts'
+import { usageEventRoutes } from './features/usage-events/index.ts'
 import { callerAccess, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
 import { createIssuerKeys, fetchKeySet } from './integrations/issuer/index.ts'
@@ -85,6 +86,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   }
   const limits = rateLimits(authenticator, {
     perCaller: config.RATE_LIMIT_PER_MINUTE,
+    apart: { usage_events: config.USAGE_REQUESTS_PER_MINUTE },
     failuresPerAddress: config.AUTH_FAILURES_PER_MINUTE ?? Math.ceil(config.RATE_LIMIT_PER_MINUTE / 10),
     clock: ctx.clock,
   })
@@ -155,6 +157,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     projectRoutes(ctx),
     driftRoutes(ctx),
     catalogRoutes(ctx, refuseFinishedMonths(ctx), versionMembers),
+    meterRoutes(ctx),
     deploymentRoutes(ctx, books),
     subscriptionRoutes(ctx, books),
     sagaRoutes(ctx, ctx.sagaKinds, provisioningProblems),
@@ -165,6 +168,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     apiKeyRoutes(ctx),
     meteringRoutes(ctx),
     statementRoutes(ctx),
+    usageEventRoutes(ctx, readBody),
     webhookRoutes(ctx),
     secretRoutes(ctx),
     storageBackendRoutes(ctx),

@@ -7,6 +7,16 @@ import type { Teller } from './recorder.ts'
 export async function meter(told: Teller, { deploymentId }: Shop): Promise<void> {
   const { tell, call, clock } = told
   clock.advance(3 * 3_600_000)
+  const event = (id: string, type: string, value: number) => ({
+    ...{ specversion: '1.0', id, source: '/gateway/fra1', type, subject: deploymentId },
+    ...{ time: clock.now().toISOString(), data: { value } },
+  })
+  const events = [
+    event('0001', 'llm_tokens', 1_250_000),
+    event('0002', 'seats', 4),
+    event('0003', 'words', 1),
+  ]
+  await tell(202, 'POST', '/api/v1/usage-events', { body: events })
   await runTask(told, 'metering')
   await tell(200, 'GET', `/api/v1/deployments/${deploymentId}/usage`)
   await tell(200, 'GET', '/api/v1/billing/margins')

@@ -11,7 +11,7 @@ const OWNED: Record<string, string[]> = {
   'api-keys': ['api_keys'],
   'audit-log': ['audit_log', 'audit_seals', 'audit_checkpoints', 'audit_unkeyed'],
   billing: ['cloud_balance_snapshots', 'cloud_invoices', 'cloud_cost_lines', 'cloud_line_assignments'],
-  catalog: ['plans', 'plan_versions', 'plan_items', 'addons', 'resource_prices'],
+  catalog: ['plans', 'plan_versions', 'plan_items', 'addons', 'resource_prices', 'meters'],
   deployments: ['cloud_deployments', 'cloud_deployment_events'],
   drift: ['cloud_provisioned', 'cloud_drift', 'cloud_drift_ignored', 'drift_ignore_rules'],
   inventory: [
@@ -28,6 +28,7 @@ const OWNED: Record<string, string[]> = {
   session: ['sessions'],
   'storage-backends': ['storage_backends', 'invoice_files'],
   subscriptions: ['subscriptions', 'subscription_terms', 'subscription_addons'],
+  'usage-events': ['usage_events', 'usage_meter_hours', 'usage_meter_members', 'late_usage'],
   users: ['users'],
   webhooks: ['webhooks', 'webhook_events', 'webhook_deliveries', 'webhook_attempts'],
 }

@@ -272,11 +272,10 @@ test('a resource price that would change a finished month with usage of its kind
   assert.deepEqual([refused.status, refused.body.code], [409, 'month_finished'], refused.text)
   assert.match(refused.body.detail, /droplet was used in 2026-10.*From 2026-11-01/)
 
-  // Where nothing of the kind was metered, by a unit that is not charged, or behind a price that is taken first.
+  // Where nothing of the kind was metered, or behind a price that is taken first.
   for (const fields of [
     { effective_from: '2025-01-01', effective_to: '2026-01-01' },
     { resource_kind: 'volume', effective_from: '2026-01-01' },
-    { unit: 'gb_month', effective_from: '2026-01-01' },
     { unit: 'day', effective_from: '2026-01-01' },
     { currency: 'EUR', unit: 'month', effective_from: '2026-11-01' },
   ]) {

@@ -262,6 +262,9 @@ test('usage is charged by the terms of each hour, ahead as well, and the last te
     slices: slicesOf(november, [], turnsOf(held)),
     prices: [],
     uses: [{ kind: 'droplet', slice: 0, seconds: 20n * 3600n, over: 7n * 3600n }],
+    meters: [],
+    meterSums: [],
+    meterCounts: [],
     living: new Map([['droplet', 4]]),
     carriedFrom: at('11-24T00:00:00.000'),
   }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TIME_UNITS } from '../../src/features/catalog/index.ts'
 import {
   chargeOf,
   decimal,
   hoursOf,
   isMetered,
-  METERED_UNITS,
   type Price,
   priceIn,
   quantityIn,
@@ -100,11 +100,11 @@ test('a month is as long as its days, and none that has not begun is taken', () 
 })
 
 test('units of time are metered; a month is the one that is charged', () => {
-  assert.deepEqual([...METERED_UNITS], ['hour', 'day', 'month'])
-  for (const unit of METERED_UNITS) assert.equal(isMetered(unit), true)
+  assert.deepEqual([...TIME_UNITS], ['hour', 'day', 'month'])
+  for (const unit of TIME_UNITS) assert.equal(isMetered(unit), true)
   for (const unit of ['gb_month', 'hours', '', null]) assert.equal(isMetered(unit), false)
   assert.deepEqual(
-    METERED_UNITS.map(unit => secondsOf(unit, february.seconds)),
+    TIME_UNITS.map(unit => secondsOf(unit, february.seconds)),
     [HOUR, 24n * HOUR, 672n * HOUR],
   )
 })
@@ -283,6 +283,9 @@ const facts = (fields: Partial<UsageFacts> = {}): UsageFacts => {
     slices: slicesOf(november, prices),
     prices,
     uses: [],
+    meters: [],
+    meterSums: [],
+    meterCounts: [],
     living: null,
     carriedFrom: '2026-11-15T12:00:00.000Z',
     ...fields,
@@ -358,6 +361,7 @@ test('a statement has a line for every kind that is sold, used or there, and add
       { kind: 'seats', ...nothing, included: 5n, ...unpriced, ...free },
       { kind: 'volume', ...nothing, included: 5n, ...unpriced, ...free },
     ],
+    meters: [],
     total_cents: 7900n + 4000n + 300n,
     forecast_cents: 7900n + 4000n + 1416n,
   })

@@ -55,7 +55,7 @@ test('a month’s usage: what the plan and addons include, what the rest costs s
       },
       { resource_kind: 'volume', included_qty: 1, ...month(450) },
       { resource_kind: 'reserved_ip', included_qty: 1, hard_cap_qty: 5 },
-      { resource_kind: 'snapshot', included_qty: 0, overage_unit: 'gb_month', overage_price_cents: 10 },
+      { resource_kind: 'snapshot', included_qty: 0 },
       { resource_kind: 'seats', included_qty: 15, ...month(500) },
     ],
   })
@@ -87,7 +87,7 @@ test('a month’s usage: what the plan and addons include, what the rest costs s
     ['kubernetes_cluster', '36', 1, 0, null, null, null, null, 0, 0, null],
     ['reserved_ip', '72', 2, 1, '0.05', 'month', 500, 'resource_price', 25, 50, 5],
     ['seats', '0', 0, 15, '0', 'month', 500, 'plan', 0, 0, null],
-    ['snapshot', '36', 1, 0, null, 'gb_month', 10, 'plan', 0, 0, null],
+    ['snapshot', '36', 1, 0, null, null, null, null, 0, 0, null],
     ['volume', '72', 2, 1, '0.05', 'month', 450, 'plan', 23, 45, null],
   ])
   assert.deepEqual([kinds[1].used_seconds, kinds[1].overage_seconds], [180 * 3600, 72 * 3600])
@@ -129,6 +129,7 @@ test('a month’s usage: what the plan and addons include, what the rest costs s
         amount_cents: 1400,
       },
     ],
+    meters: [],
     total_cents: 7900 + 1400 + 276 + 216 + 25 + 23,
     forecast_cents: 7900 + 1400 + 600 + 432 + 50 + 45,
   })

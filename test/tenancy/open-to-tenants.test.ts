@@ -16,6 +16,8 @@ const OPEN = `
   GET /api/v1/catalog/plans/:code
   GET /api/v1/catalog/addons
   GET /api/v1/catalog/addons/:code
+  GET /api/v1/catalog/meters
+  GET /api/v1/catalog/meters/:code
   GET /api/v1/costs
   GET /api/v1/costs/lines
   GET /api/v1/costs/summary
@@ -43,6 +45,7 @@ const OPEN = `
   GET /api/v1/sagas
   GET /api/v1/sagas/:id
   GET /api/v1/sagas/:id/steps
+  POST /api/v1/usage-events
   GET /api/v1/webhooks
   POST /api/v1/webhooks
   GET /api/v1/webhooks/:id

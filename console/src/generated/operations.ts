@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 3483223a19e8e5157a3fc4e98e76c351b4d9e7818ce90e9c5fd8018eac60b10e
+// Made from docs/openapi.json by `npm run console:types`: fca5a5e0b0698b58e7c5f8c17dd0f71e26f406d512df80d0341e58b966b54263
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -43,6 +43,10 @@ export const operations = {
   createResourcePrice: ["POST","/api/v1/catalog/resource-prices","Catalog","operators","catalog:write"],
   getResourcePrice: ["GET","/api/v1/catalog/resource-prices/{id}","Catalog","operators","catalog:read"],
   endResourcePrice: ["PATCH","/api/v1/catalog/resource-prices/{id}","Catalog","operators","catalog:write"],
+  listMeters: ["GET","/api/v1/catalog/meters","Catalog","tenants","catalog:read"],
+  createMeter: ["POST","/api/v1/catalog/meters","Catalog","operators","catalog:write"],
+  getMeter: ["GET","/api/v1/catalog/meters/{code}","Catalog","tenants","catalog:read"],
+  renameMeter: ["PATCH","/api/v1/catalog/meters/{code}","Catalog","operators","catalog:write"],
   listDeployments: ["GET","/api/v1/deployments","Deployments","tenants","deployments:read"],
   createDeployment: ["POST","/api/v1/deployments","Deployments","tenants","deployments:write"],
   getDeploymentLifecycle: ["GET","/api/v1/deployments/lifecycle","Deployments","tenants","deployments:read"],
@@ -150,4 +154,5 @@ export const operations = {
   getInvitation: ["GET","/api/v1/admin/invitations/{id}","Administration","platform_admin",null],
   revokeInvitation: ["DELETE","/api/v1/admin/invitations/{id}","Administration","platform_admin",null],
   acceptInvitation: ["POST","/api/v1/invitations/accept","Invitations","tenants",null],
+  sendUsageEvents: ["POST","/api/v1/usage-events","Deployments","tenants","usage_events:write"],
 } as const

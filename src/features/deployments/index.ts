@@ -6,6 +6,7 @@ export {
   type BilledDeployment,
   deploymentExists,
   findDeployment,
+  findNamed,
   firstMadeAt,
   listBilled,
   lockDeploymentAlone,

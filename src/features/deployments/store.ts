@@ -230,6 +230,19 @@ export async function listBilled(
     .execute()
 }
 
+const FIND_NAMED = {
+  name: 'deployments_named',
+  text: `select d.id, d.tenant_id, d.created_at from cloud_deployments d where d.id = any($1::uuid[]) and ${inScope(2)}`,
+}
+
+/** Those of the ids that there are in the scope. */
+export const findNamed = (
+  executor: Executor,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<Pick<CloudDeploymentRow, 'id' | 'tenant_id' | 'created_at'>[]> =>
+  runStatement(executor, FIND_NAMED, [ids, tenantOf(scope)])
+
 /** When the first of all deployments was made. */
 export async function firstMadeAt(executor: Executor): Promise<string | null> {
   const { at } = await executor

@@ -1,6 +1,6 @@
 // What use costs: units of time, prices and the slices of time in which they hold, and quotients that are exact and rounded
 // once, never a float. Pure.
-import type { ResourcePriceRow } from '../catalog/index.ts'
+import { type ResourcePriceRow, TIME_UNITS } from '../catalog/index.ts'
 import type { Month } from './period.ts'
 
 /** Half away from zero. The divisor is positive. */
@@ -18,15 +18,13 @@ export function decimal(dividend: bigint, divisor: bigint, places: number): stri
   return `${scaled < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-// How long a resource lives for one unit of a price. Units that measure anything but time (`gb_month`, `request`) are the
-// catalog's to name, and nothing here counts them.
+// How long a resource lives for one unit of a price. Terms from before the catalog refused them may have a unit that
+// measures anything but time (`gb_month`); nothing here counts those.
 
-/** Shortest first. */
-export const METERED_UNITS = ['hour', 'day', 'month'] as const
-export type MeteredUnit = (typeof METERED_UNITS)[number]
+export type MeteredUnit = (typeof TIME_UNITS)[number]
 
 export const isMetered = (unit: string | null): unit is MeteredUnit =>
-  METERED_UNITS.some(metered => metered === unit)
+  TIME_UNITS.some(metered => metered === unit)
 
 /** A month is as long as the one it is charged in: a resource that lives throughout costs the price, in February too. */
 export function secondsOf(unit: MeteredUnit, monthSeconds: bigint): bigint {
@@ -102,23 +100,23 @@ export function slicesOf(
 }
 
 /**
- * What a kind costs in a slice. Only prices in the currency asked for, and by a unit that is metered; of several units the
- * shortest.
+ * What a kind costs in a slice. Only prices in the currency asked for, and by a unit that measures it; of several the first,
+ * for a resource the shortest.
  */
 export function priceIn(
   { from_at }: Slice,
   prices: readonly Price[],
   kind: string,
   currency: string,
+  units: readonly string[] = TIME_UNITS,
 ): Price | undefined {
   const day = from_at.slice(0, 10)
   const holding = prices.filter(
     price =>
       price.resource_kind === kind &&
       price.currency === currency &&
-      isMetered(price.unit) &&
       price.effective_from <= day &&
       (price.effective_to === null || day < price.effective_to),
   )
-  return METERED_UNITS.flatMap(unit => holding.filter(price => price.unit === unit))[0]
+  return units.flatMap(unit => holding.filter(price => price.unit === unit))[0]
 }

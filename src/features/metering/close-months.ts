@@ -5,6 +5,7 @@ import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
+import { settleLateMonths } from '../usage-events/index.ts'
 import { endOfHour, type Month } from './period.ts'
 import { readFacts } from './read-usage.ts'
 import { contentHash, monthsToClose, numberOf } from './statement.ts'
@@ -79,6 +80,11 @@ async function statementsOf(
   unclosed: readonly Unclosed[],
 ): Promise<NewStatement[]> {
   const ids = unclosed.map(({ deployment_id }) => deployment_id)
+  // First, so that an event that comes in from now on asks for an adjustment.
+  await settleLateMonths(
+    tx,
+    ids.map(deployment_id => ({ deployment_id, month: month.first_day })),
+  )
   const { facts } = await readFacts(tx, now, month, ids, { forecast: false })
   const numbered = await lastOrdinal(tx, month)
   return unclosed.map((subscription, index) => {

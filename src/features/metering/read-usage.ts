@@ -4,10 +4,11 @@ import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
-import { listPricesBetween } from '../catalog/index.ts'
+import { findMeters, listPricesBetween } from '../catalog/index.ts'
 import { listBilled } from '../deployments/index.ts'
 import { countLiving } from '../inventory/index.ts'
 import { findTerms, type SubscriptionTerms } from '../subscriptions/index.ts'
+import { countMembers, sumMeters } from '../usage-events/index.ts'
 import { slicesOf } from './charge.ts'
 import { endOfHour, hourOf, type Month, monthOfQuery } from './period.ts'
 import { includedIn, kindsIn, termsIn, turnsOf } from './slice-terms.ts'
@@ -63,6 +64,10 @@ export async function readFacts(
     })),
   )
   const uses = groupedBy(await sumUsage(db, slices, until ?? month.start_at, allowances))
+  // Events count when they come in: a month's meters are as they stand, however far its hours are metered.
+  const meters = await findMeters(db)
+  const meterSums = groupedBy(meters.length > 0 ? await sumMeters(db, slices) : [])
+  const meterCounts = groupedBy(meters.length > 0 ? await countMembers(db, ids, month.first_day) : [])
   const carriesOn = forecast && !month.over
   const living = groupedBy(carriesOn ? await countLiving(db, ids) : [])
   const carriedFrom = later(until ?? hourOf(now.toISOString()), month.start_at)
@@ -75,6 +80,9 @@ export async function readFacts(
       slices,
       prices,
       uses: uses.get(id) ?? [],
+      meters,
+      meterSums: meterSums.get(id) ?? [],
+      meterCounts: meterCounts.get(id) ?? [],
       living: carriesOn ? new Map(living.get(id)?.map(row => [row.kind, row.living])) : null,
       carriedFrom,
     },

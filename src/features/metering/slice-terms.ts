@@ -70,7 +70,7 @@ export interface SourcedRate extends Rate {
 
 /**
  * What is charged for a kind beyond what is included; null: nothing. A plan may include a kind and agree on nothing beyond:
- * then the resource prices hold there too.
+ * then the resource prices hold there too. Of a meter only prices by its own unit count.
  */
 export function rateIn(
   held: TermsInForce | null,
@@ -78,10 +78,12 @@ export function rateIn(
   prices: readonly Price[],
   kind: string,
   currency: string,
+  units?: readonly string[],
 ): SourcedRate | null {
   const item = agreedIn(held, kind)
-  if (item?.overage_unit != null && item.overage_price_cents !== null)
+  const agreed = item?.overage_unit != null && (units?.includes(item.overage_unit) ?? true)
+  if (item?.overage_unit != null && item.overage_price_cents !== null && agreed)
     return { unit: item.overage_unit, price_cents: item.overage_price_cents, source: 'plan' }
-  const price = priceIn(slice, prices, kind, currency)
+  const price = priceIn(slice, prices, kind, currency, units)
   return price ? { unit: price.unit, price_cents: price.price_cents, source: 'resource_price' } : null
 }

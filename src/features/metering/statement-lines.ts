@@ -1,13 +1,19 @@
 // The lines of a month's statement: base and addons, then of each kind what is included and, at each of its prices, what went
-// beyond. Their amounts add up to what usage shows. Pure. Whoever charges for something else adds lines of its own here.
+// beyond, and the same of each meter. Their amounts add up to what usage shows. Pure.
 import type { StatementLine } from '../subscriptions/index.ts'
 import { chargeable, decimal, hoursOf, PLACES, quantityIn } from './charge.ts'
+import { meterStatementLines } from './meter-usage.ts'
 import { dealt, fixedCharges, type Held, sum } from './proration.ts'
-import { kindsOf, type SliceUse, type UsageFacts, usesOf } from './usage.ts'
+import { kindsOf, metersOf, type SliceUse, type UsageFacts, usesOf } from './usage.ts'
 
 /** With what may still come of a month that is not over, where the facts carry it on. */
 export function statementLines(facts: UsageFacts): StatementLine[] {
-  return [...fixedLines(facts), ...kindsOf(facts).flatMap(kind => kindLines(facts, kind))]
+  const foreseen = facts.living !== null
+  return [
+    ...fixedLines(facts),
+    ...kindsOf(facts).flatMap(kind => kindLines(facts, kind)),
+    ...metersOf(facts).flatMap(meter => meterStatementLines(meter, foreseen)),
+  ]
 }
 
 export const totalOf = (lines: readonly StatementLine[]): bigint =>

@@ -3,8 +3,11 @@
 import { Type } from 'typebox'
 import { Decimal, Id, Nullable, Time, Whole } from '../../kernel/http/schemas.ts'
 import { noun } from '../../kernel/noun.ts'
+import { type MeterRow, unitsOf } from '../catalog/index.ts'
 import type { SubscriptionTerms } from '../subscriptions/index.ts'
+import type { MeterCount, MeterSum } from '../usage-events/index.ts'
 import { chargeOf, hoursOf, type Price, quantityIn, type Slice } from './charge.ts'
+import { type MeterFacts, MeterUsage, meterLine } from './meter-usage.ts'
 import type { Month } from './period.ts'
 import { fixedCharges, sum } from './proration.ts'
 import { agreedIn, includedIn, kindsIn, lastTerms, rateIn, termsIn } from './slice-terms.ts'
@@ -81,6 +84,10 @@ export const Usage = noun('Usage', {
     }),
   ),
   kinds: Type.Array(KindUsage, { description: 'In the order of their names.' }),
+  meters: Type.Array(MeterUsage, {
+    description:
+      'What usage events have told: meters that the plan speaks of or that were used, in the order of their codes.',
+  }),
   total_cents: Whole('Base price, addons, and what was used beyond them so far.'),
   forecast_cents: Whole('The month’s total if what lives now lives on to its end.'),
 })
@@ -96,6 +103,9 @@ export interface UsageFacts {
   slices: readonly Slice[]
   prices: readonly Price[]
   uses: readonly Pick<UsageSum, 'kind' | 'slice' | 'seconds' | 'over'>[]
+  meters: readonly MeterRow[]
+  meterSums: readonly Omit<MeterSum, 'deployment_id'>[]
+  meterCounts: readonly Omit<MeterCount, 'deployment_id'>[]
   /** How many of each kind there are now, if they are to be carried on to the month's end; null: they are not. */
   living: ReadonlyMap<string, number> | null
   /** From when on. */
@@ -107,6 +117,8 @@ export type UsageStatement = ReturnType<typeof usageStatement>
 export function usageStatement(facts: UsageFacts) {
   const { base, addons } = fixedCharges(facts.terms, facts.month)
   const kinds = kindsOf(facts).map(kind => kindLine(facts, kind))
+  const meters = metersOf(facts).map(meterLine)
+  const overages = [...kinds, ...meters]
   const base_price_cents = sum(base.map(({ amount_cents }) => amount_cents))
   const fixed = base_price_cents + sum(addons.map(({ amount_cents }) => amount_cents))
   const last = lastHeld(facts)
@@ -118,22 +130,51 @@ export function usageStatement(facts: UsageFacts) {
     versions: base,
     addons,
     kinds,
-    total_cents: fixed + sum(kinds.map(({ overage_cents }) => overage_cents)),
-    forecast_cents: fixed + sum(kinds.map(({ forecast_cents }) => forecast_cents)),
+    meters,
+    total_cents: fixed + sum(overages.map(({ overage_cents }) => overage_cents)),
+    forecast_cents: fixed + sum(overages.map(({ forecast_cents }) => forecast_cents)),
   }
 }
 
 export const currencyOf = ({ terms }: Pick<UsageFacts, 'terms'>): string => terms?.currency ?? WITHOUT_PLAN
 
-/** All that are sold, used or there, in the order of their names. */
-export const kindsOf = ({ terms, slices, uses, living }: UsageFacts): string[] =>
-  [
-    ...new Set([
-      ...slices.flatMap(slice => kindsIn(termsIn(terms, slice.from_at))),
-      ...uses.map(({ kind }) => kind),
-      ...(living?.keys() ?? []),
-    ]),
-  ].sort()
+const soldIn = ({ terms, slices }: UsageFacts): string[] =>
+  slices.flatMap(slice => kindsIn(termsIn(terms, slice.from_at)))
+
+/** Of resources: all that are sold, used or there, in the order of their names. */
+export const kindsOf = (facts: UsageFacts): string[] => {
+  const { uses, living, meters } = facts
+  const names = [...new Set([...soldIn(facts), ...uses.map(({ kind }) => kind), ...(living?.keys() ?? [])])]
+  return names.filter(name => !meters.some(({ code }) => code === name)).sort()
+}
+
+/** Those that are sold or were used, by code. */
+export function metersOf(facts: UsageFacts): MeterFacts[] {
+  const { month, now, terms, slices, prices, meters, meterSums, meterCounts } = facts
+  const named = new Set([...soldIn(facts), ...[...meterSums, ...meterCounts].map(({ meter }) => meter)])
+  const held = lastHeld(facts)
+  return meters
+    .filter(({ code }) => named.has(code))
+    .map(meter => {
+      const { code } = meter
+      const units = unitsOf(code, meters)
+      const termed = (of: ReturnType<typeof termsIn>, slice: Slice) => ({
+        included: includedIn(of, code),
+        rate: rateIn(of, slice, prices, code, currencyOf(facts), units),
+      })
+      const begun = slices.findLast(({ from_at }) => from_at <= now) ?? slices[0]!
+      return {
+        meter,
+        month,
+        now,
+        slices: slices.map(slice => ({ ...slice, ...termed(termsIn(terms, slice.from_at), slice) })),
+        last: termed(held, begun),
+        sums: meterSums.filter(sums => sums.meter === code),
+        members: meterCounts.find(counts => counts.meter === code)?.members ?? 0,
+        cap: agreedIn(held, code)?.hard_cap_qty ?? null,
+      }
+    })
+}
 
 /** What is shown of a month that is over is what it ended with. */
 function lastHeld({ terms, month, now }: UsageFacts) {

@@ -5,14 +5,14 @@ import { Decimal, Id, Nullable, Time, Whole } from '../../kernel/http/schemas.ts
 import { noun } from '../../kernel/noun.ts'
 import type { SubscriptionTerms } from './terms.ts'
 
-export const LINE_KINDS = ['base', 'addon', 'included', 'overage'] as const
+export const LINE_KINDS = ['base', 'addon', 'included', 'overage', 'meter'] as const
 
 export const StatementLine = noun('StatementLine', {
   kind: Type.Enum([...LINE_KINDS], {
     description:
-      '`base` and `addon`: the price for the part of the month in which it held; `included` and `overage`: what was used of a kind of resource within what the terms include, and beyond it at one price.',
+      '`base` and `addon`: the price for the part of the month in which it held; `included` and `overage`: what was used of a kind of resource within what the terms include, and beyond it at one price; `meter`: what usage events of a meter come to beyond what is included.',
   }),
-  code: Type.String({ description: 'Of the plan or the addon; the kind of resource.' }),
+  code: Type.String({ description: 'Of the plan, the addon or the meter; the kind of resource.' }),
   subject_id: Nullable(
     Type.String({
       ...Id,

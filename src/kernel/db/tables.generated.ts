@@ -313,9 +313,22 @@ export interface GeneratedTables {
     kept_at: string
     lost_at: string | null
   }
+  late_usage: {
+    deployment_id: string
+    month: string
+    received_at: string
+  }
   metered_hours: {
     hour: string
     metered_at: string
+  }
+  meters: {
+    code: string
+    name: string
+    aggregation: string
+    unit: string
+    scale: number
+    created_at: string
   }
   plan_items: {
     plan_version_id: string
@@ -556,12 +569,39 @@ export interface GeneratedTables {
     finished_at: string | null
     error: string | null
   }
+  usage_events: {
+    tenant_id: string
+    source: string
+    event_id: string
+    deployment_id: string
+    meter: string
+    at: string
+    value: string | null
+    member: string | null
+    received_at: string
+  }
   usage_hours: {
     deployment_id: string
     hour: string
     kind: string
     seconds: number
     resources: number
+  }
+  usage_meter_hours: {
+    deployment_id: string
+    meter: string
+    hour: string
+    total: string
+    highest: string
+    last: string | null
+    last_at: string | null
+    last_id: string | null
+  }
+  usage_meter_members: {
+    deployment_id: string
+    meter: string
+    month: string
+    member: string
   }
   users: {
     id: string

@@ -57,6 +57,8 @@ interface Call<P extends TSchema, Q extends TSchema, B extends TSchema> extends 
   /** Of a PUT: it may answer 201 as well, which the handler sets. */
   mayCreate?: boolean
   done?: string
+  /** The media types that it takes; none: JSON alone. The route's scope must be able to read them. */
+  consumes?: string[]
   /** In bytes, for a body whose schema sets no bound. */
   bodyLimit?: number
 }
@@ -128,7 +130,7 @@ export function routes<Deps extends { db: Executor }>(
     const call =
       (method: string): AddCall<Deps> =>
       (url, operation, handler) => {
-        const { query, body, data, preview, status = 200, mayCreate, done, bodyLimit } = operation
+        const { query, body, data, preview, status = 200, mayCreate, done, bodyLimit, consumes } = operation
         const response = {
           ...(preview && { 200: One(preview) }),
           ...(data && { [status]: One(data), ...(mayCreate && { 201: One(data) }) }),
@@ -143,6 +145,7 @@ export function routes<Deps extends { db: Executor }>(
             ...described(group, operation),
             ...(query && { querystring: query }),
             ...(body && { body }),
+            ...(consumes && { consumes }),
             response,
           },
           handler: async (request, reply) => {

@@ -12,6 +12,7 @@ const TABLES: Record<string, { key?: string; where?: string }> = {
   cloud_deployments: {},
   drift_ignore_rules: {},
   invitations: {},
+  meters: { key: 'code' },
   plan_versions: {},
   plans: {},
   resource_prices: {},

@@ -36,6 +36,10 @@ const addons: Story = {
       body: { ...price, currency: 'USD', effective_from: '2026-01-01' },
     })
     await send('endResourcePrice', { params: { id: data.id }, body: { effective_to: '2027-01-01' } })
+    const meter = name('meter').replaceAll('-', '_')
+    await send('createMeter', { body: { code: meter, aggregation: 'sum', unit: 'gb' }, subject: meter })
+    await send('renameMeter', { params: { code: meter }, body: { name: 'Traffic' } })
+    await send('sendUsageEvents', { body: [{ specversion: '1.0', id: meter, source: 'chaos', type: meter }] })
   },
 }
 
