@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import { buildManagement } from '../src/management.ts'
 import { prepareDatabases } from '../test/support/prepare-databases.ts'
 import { setup } from '../test/support/setup.ts'
@@ -63,8 +63,10 @@ try {
   })
   ends.push(() => browser.close())
   const wanted = shots(story).filter(({ name }) => chosen.length === 0 || chosen.includes(name))
+  const operator = await signedIn(browser, url, token)
+  const member = await signedIn(browser, url, story.member)
   for (const shot of wanted) {
-    const picture = await take(browser, url, shot, shot.member ? story.member : token)
+    const picture = await take(shot.member ? member : operator, url, shot)
     if (!picture) {
       process.stdout.write(`${shot.name}: there is no ${shot.path}\n`)
       continue
@@ -92,19 +94,22 @@ async function serve() {
   return { url, story, token: await bundle.tokens.admin({ sub: 'olivia@example.com' }) }
 }
 
-/** As much of the page as there is, when all of it is loaded. */
-async function take(browser: Browser, url: string, { path, press }: Shot, token: string) {
+/** A window of somebody who has signed in, once: the audit log would be full of it otherwise. */
+async function signedIn(browser: Browser, url: string, token: string): Promise<Page> {
   const window = await browser.newContext({ viewport: VIEW, colorScheme: 'light', timezoneId: 'UTC' })
-  try {
-    const page = await window.newPage()
-    await page.goto(`${url}${path}#token=${token}`)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.waitForLoadState('networkidle')
-    if (await page.getByRole('heading', { name: 'No such page' }).count()) return undefined
-    if (press) await page.getByRole('button', { name: press }).first().click()
-    await page.waitForLoadState('networkidle')
-    return await page.screenshot({ animations: 'disabled' })
-  } finally {
-    await window.close()
-  }
+  const page = await window.newPage()
+  await page.goto(`${url}/inventory#token=${token}`)
+  await page.getByRole('heading', { name: 'Inventory', level: 1 }).waitFor()
+  return page
+}
+
+/** The page when all of it is loaded; undefined when there is none. */
+async function take(page: Page, url: string, { path, press }: Shot): Promise<Buffer | undefined> {
+  await page.goto(url + path)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.waitForLoadState('networkidle')
+  if (await page.getByRole('heading', { name: 'No such page' }).count()) return undefined
+  if (press) await page.getByRole('button', { name: press }).first().click()
+  await page.waitForLoadState('networkidle')
+  return page.screenshot({ animations: 'disabled' })
 }

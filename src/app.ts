@@ -8,12 +8,18 @@ import { auditLogRoutes } from './features/audit-log/index.ts'
 import { billingRoutes } from './features/billing/index.ts'
 import { catalogRoutes } from './features/catalog/index.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
-import { deploymentRoutes } from './features/deployments/index.ts'
+import { deploymentRoutes, subscriptionRoutes } from './features/deployments/index.ts'
 import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
 import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
-import { meteringRoutes, refuseFinishedMonths } from './features/metering/index.ts'
+import {
+  meteringRoutes,
+  openFrom,
+  previewMonth,
+  refuseFinishedMonths,
+  statementRoutes,
+} from './features/metering/index.ts'
 import { overviewRoutes } from './features/overview/index.ts'
 import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
 import { permissionsOf, roleRoutes } from './features/roles/index.ts'
@@ -139,6 +145,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   installIdempotency(app, { db: ctx.db, encryption: responseEncryption(config.SECRET_KEY) })
   await installOpenapi(app, ctx.version)
 
+  const books = { previewMonth, openFrom }
   const routes = [
     healthRoutes(ctx, ctx.version),
     sessionRoutes(ctx, sessions, permissionsOf, production),
@@ -148,7 +155,8 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     projectRoutes(ctx),
     driftRoutes(ctx),
     catalogRoutes(ctx, refuseFinishedMonths(ctx), versionMembers),
-    deploymentRoutes(ctx),
+    deploymentRoutes(ctx, books),
+    subscriptionRoutes(ctx, books),
     sagaRoutes(ctx, ctx.sagaKinds, provisioningProblems),
     provisioningRoutes(ctx),
     billingRoutes(ctx),
@@ -156,6 +164,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     deadLetterRoutes(ctx),
     apiKeyRoutes(ctx),
     meteringRoutes(ctx),
+    statementRoutes(ctx),
     webhookRoutes(ctx),
     secretRoutes(ctx),
     storageBackendRoutes(ctx),

@@ -1,5 +1,5 @@
 // Hours go by and are metered: what the deployment has used, and what is left of what it pays. When the month is over, its
-// prices stay.
+// prices stay; three days later it is closed.
 import { runTask } from '../../test/support/billing.ts'
 import type { Shop } from './deploy.ts'
 import type { Teller } from './recorder.ts'
@@ -18,5 +18,18 @@ export async function meter(told: Teller, { deploymentId }: Shop): Promise<void>
   const { id, created_at, ...price } = body.data[0]
   await tell('month_finished', 'PATCH', `${prices}/${id}`, { body: { effective_to: '2026-11-10' } })
   await tell('month_finished', 'POST', prices, { body: { ...price, currency: 'EUR' } })
+
+  clock.set('2026-12-04T09:00:00Z')
+  await runTask(told, 'metering')
+  const { body: closed } = await tell(200, 'GET', `/api/v1/deployments/${deploymentId}/statements`)
+  const statement = `/api/v1/statements/${closed.data[0].id}`
+  await tell(200, 'GET', statement)
+  await tell(200, 'GET', statement, { headers: { accept: 'text/csv' } })
+  const late = { tenant_id: 'acme', slug: 'moved-in' }
+  await tell('month_closed', 'POST', '/api/v1/deployments', { body: { ...late, created_at: '2026-11-20' } })
+  const { body: made } = await call('POST', '/api/v1/deployments', { body: late })
+  await tell('month_closed', 'POST', `/api/v1/deployments/${made.data.id}/subscribe`, {
+    body: { plan_code: 'starter', effective_from: '2026-11-20' },
+  })
   clock.set(now)
 }

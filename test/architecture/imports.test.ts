@@ -18,7 +18,7 @@ const betweenFeatures: Record<string, string[]> = {
   inventory: ['webhooks'],
   sagas: ['webhooks'],
   overview: ['billing', 'dead-letters', 'drift', 'inventory', 'sagas', 'scheduled-tasks'],
-  metering: ['inventory', 'subscriptions', 'catalog', 'deployments'],
+  metering: ['inventory', 'subscriptions', 'catalog', 'deployments', 'webhooks'],
   invitations: ['roles', 'users'],
   subscriptions: ['catalog'],
   users: ['api-keys', 'roles'],

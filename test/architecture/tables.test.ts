@@ -19,7 +19,7 @@ const OWNED: Record<string, string[]> = {
     ...['resource_versions', 'sync_runs', 'sync_freshness'],
   ],
   invitations: ['invitations'],
-  metering: ['metered_hours', 'usage_hours'],
+  metering: ['metered_hours', 'usage_hours', 'statements', 'closed_months'],
   provisioning: ['provisioning_reservations'],
   roles: ['roles'],
   sagas: ['saga_runs', 'saga_step_results'],
@@ -43,6 +43,8 @@ const ARROWS: Record<string, string> = {
   'metering → cloud_cost_lines':
     'a margin sets what is charged against what the lines cost, by deployment and tenant',
   'metering → cloud_deployments': 'margins are listed by the tenants that have deployments or lines',
+  'metering → subscription_terms': 'a statement is made for every subscription that had terms in the month',
+  'metering → subscriptions': 'as above',
   'provisioning → cloud_projects': 'a droplet in a project of its tenant is no leak',
   'provisioning → cloud_provisioned': 'what is desired of a droplet tells which run keeps it',
   'provisioning → cloud_resources': 'a plan’s cap counts droplets, and a leak is a droplet that no run keeps',

@@ -27,9 +27,13 @@ const OPEN = `
   PATCH /api/v1/deployments/:id
   GET /api/v1/deployments/:id/events
   GET /api/v1/deployments/:id/usage
+  GET /api/v1/deployments/:id/statements
+  GET /api/v1/statements/:id
   POST /api/v1/deployments/:id/transition
   POST /api/v1/deployments/:id/subscribe
   POST /api/v1/deployments/:id/change-plan-version
+  POST /api/v1/deployments/:id/addons
+  DELETE /api/v1/deployments/:id/addons/:addon_id
   GET /api/v1/inventory
   GET /api/v1/inventory/:id
   GET /api/v1/inventory/:id/events

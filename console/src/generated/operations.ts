@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 28774a54b38128f2c89eb1846d2e6db43528b343ee777501ac79db5cc3367164
+// Made from docs/openapi.json by `npm run console:types`: 3483223a19e8e5157a3fc4e98e76c351b4d9e7818ce90e9c5fd8018eac60b10e
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -52,6 +52,8 @@ export const operations = {
   transitionDeployment: ["POST","/api/v1/deployments/{id}/transition","Deployments","tenants","deployments:write","deployments:operate"],
   subscribeDeployment: ["POST","/api/v1/deployments/{id}/subscribe","Deployments","tenants","deployments:write"],
   changePlanVersion: ["POST","/api/v1/deployments/{id}/change-plan-version","Deployments","tenants","deployments:write"],
+  addAddon: ["POST","/api/v1/deployments/{id}/addons","Deployments","tenants","deployments:write"],
+  removeAddon: ["DELETE","/api/v1/deployments/{id}/addons/{addon_id}","Deployments","tenants","deployments:write"],
   listSagas: ["GET","/api/v1/sagas","Sagas","tenants","sagas:read"],
   startSaga: ["POST","/api/v1/sagas","Sagas","operators","sagas:run"],
   getSaga: ["GET","/api/v1/sagas/{id}","Sagas","tenants","sagas:read"],
@@ -94,6 +96,8 @@ export const operations = {
   rotateApiKey: ["POST","/api/v1/users/{user_id}/api_keys/{key_id}/rotate","API keys","tenants","users:write"],
   getUsage: ["GET","/api/v1/deployments/{id}/usage","Deployments","tenants","deployments:read"],
   listMargins: ["GET","/api/v1/billing/margins","Billing","operators","billing:read"],
+  listStatements: ["GET","/api/v1/deployments/{id}/statements","Deployments","tenants","deployments:read"],
+  getStatement: ["GET","/api/v1/statements/{id}","Deployments","tenants","deployments:read"],
   listWebhooks: ["GET","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   createWebhook: ["POST","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   getWebhook: ["GET","/api/v1/admin/webhooks/{id}","Webhooks","platform_admin",null],

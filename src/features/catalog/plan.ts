@@ -110,7 +110,10 @@ export type PlanVersion = Static<typeof PlanVersion>
 
 /** As the API shows it: with how many have it, which another feature knows. */
 export const ShownPlanVersion = extended('PlanVersion', PlanVersion, {
-  subscriptions: Type.Integer({ description: 'How many have this version and are not cancelled.' }),
+  subscriptions: Type.Integer({
+    description:
+      'How many have this version until further notice, those too that change to it on a day to come.',
+  }),
 })
 
 /** A row of plans, and its active version `v` where it has one. */

@@ -10,3 +10,4 @@ export {
   listBilled,
   lockDeploymentAlone,
 } from './store.ts'
+export { subscriptionRoutes } from './subscription-routes.ts'

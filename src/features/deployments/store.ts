@@ -43,7 +43,7 @@ const SHOW = {
   name: 'deployment_show',
   text: `select ${jsonOf(DeploymentDetail, 'd', {
     allowed_transitions: `case when d.billing_action_suspended then $4::json else $3::json end -> d.state`,
-    subscription: `(${SUBSCRIPTION_OF_DEPLOYMENT('d.id')})`,
+    subscription: `(${SUBSCRIPTION_OF_DEPLOYMENT('d.id', '$5::timestamptz')})`,
     events: `(select coalesce(json_agg(${EVENT_JSON} order by e.id), '[]') from (
       select * from cloud_deployment_events where deployment_id = d.id order by id desc limit ${SHOWN_EVENTS}) e)`,
   })}::text as json
@@ -56,8 +56,9 @@ export async function showDeployment(
   scope: Scope,
   id: string,
   { allowed, allowedIfSuspended }: { allowed: string; allowedIfSuspended: string },
+  now: Date,
 ): Promise<string | undefined> {
-  const values = [id, tenantOf(scope), allowed, allowedIfSuspended]
+  const values = [id, tenantOf(scope), allowed, allowedIfSuspended, now.toISOString()]
   return (await runStatement<{ json: string }>(executor, SHOW, values))[0]?.json
 }
 

@@ -52,14 +52,17 @@ export interface RatedUse {
  * last. A unit that is not metered costs nothing.
  */
 export function chargeOf(uses: readonly RatedUse[], monthSeconds: bigint): bigint {
-  const total = uses.reduce((sum, { rate, over }) => {
-    if (rate === null || !isMetered(rate.unit)) return sum
-    return sum + BigInt(rate.price_cents) * over * (monthSeconds / secondsOf(rate.unit, monthSeconds))
-  }, 0n)
+  const total = uses.reduce((sum, { rate, over }) => sum + chargeable(rate, over, monthSeconds), 0n)
   return rounded(total, monthSeconds)
 }
 
-const PLACES = 6
+/** Cents times the month's seconds. */
+export function chargeable(rate: Rate | null, over: bigint, monthSeconds: bigint): bigint {
+  if (rate === null || !isMetered(rate.unit)) return 0n
+  return BigInt(rate.price_cents) * over * (monthSeconds / secondsOf(rate.unit, monthSeconds))
+}
+
+export const PLACES = 6
 
 /** Resource-seconds in a unit, to be read; the charge is worked out from the seconds. Null: the unit is not metered. */
 export function quantityIn(unit: string | null, seconds: bigint, monthSeconds: bigint): string | null {
@@ -69,8 +72,8 @@ export function quantityIn(unit: string | null, seconds: bigint, monthSeconds: b
 
 export const hoursOf = (seconds: bigint): string => decimal(seconds, 3_600n, PLACES)
 
-// A month, or a longer time, cut where resource prices begin or end: within a slice every price holds throughout. Prices
-// change with the day (UTC), so every hour lies in one slice.
+// A month, or a longer time, cut where resource prices begin or end, and at further hours: within a slice every price holds
+// throughout. Prices change with the day (UTC), so every hour lies in one slice.
 
 export type Price = Pick<
   ResourcePriceRow,
@@ -85,11 +88,15 @@ export interface Slice {
 export function slicesOf(
   { start_at, end_at }: Pick<Month, 'start_at' | 'end_at'>,
   prices: readonly Price[],
+  hours: readonly string[] = [],
 ): Slice[] {
-  const turns = prices
-    .flatMap(({ effective_from, effective_to }) => [effective_from, effective_to ?? effective_from])
-    .map(day => `${day}T00:00:00.000Z`)
-    .filter(at => at > start_at && at < end_at)
+  const days = prices.flatMap(({ effective_from, effective_to }) => [
+    effective_from,
+    effective_to ?? effective_from,
+  ])
+  const turns = [...days.map(day => `${day}T00:00:00.000Z`), ...hours].filter(
+    at => at > start_at && at < end_at,
+  )
   const starts = [...new Set([start_at, ...turns])].sort()
   return starts.map((from_at, index) => ({ from_at, to_at: starts[index + 1] ?? end_at }))
 }

@@ -75,6 +75,10 @@ export interface GeneratedTables {
     entries: number
     newest: string | null
   }
+  closed_months: {
+    period: string
+    closed_at: string
+  }
   cloud_balance_snapshots: {
     id: string
     provider: string
@@ -446,6 +450,21 @@ export interface GeneratedTables {
     created_at: string
     expires_at: string
     ended_at: string | null
+  }
+  statements: {
+    id: string
+    subscription_id: string
+    deployment_id: string
+    tenant_id: string
+    period: string
+    sequence: number
+    adjusts: string | null
+    ordinal: number
+    currency: string
+    total_cents: string
+    lines: unknown
+    content_hash: string
+    closed_at: string
   }
   storage_backends: {
     id: string

@@ -19,6 +19,7 @@ const TABLES: Record<string, { key?: string; where?: string }> = {
   saga_runs: {},
   secrets: { key: 'name' },
   storage_backends: {},
+  subscription_addons: {},
   subscriptions: {},
   task_runs: { where: "requested_by = 'ada'" },
   users: { key: 'user_id' },

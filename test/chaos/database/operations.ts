@@ -83,6 +83,8 @@ const table = {
   transitionDeployment: changed('cloud_deployments'),
   subscribeDeployment: made('subscriptions'),
   changePlanVersion: changed('subscriptions'),
+  addAddon: made('subscription_addons'),
+  removeAddon: { ...changed('subscription_addons'), already: ['not_found'] },
   startSaga: made('saga_runs'),
   // A run that is turning back by itself is not told to.
   cancelSaga: changed('saga_runs', { maybe: true }),

@@ -63,6 +63,10 @@ const deployments: Story = {
     const { data: sold } = await send('subscribeDeployment', { params, body: { plan_code: first } })
     const another = { params, body: { plan_code: second }, subject: sold.id }
     await send('changePlanVersion', another)
+    const code = name('extra')
+    await send('createAddon', { body: { code, resource_kind: 'seats', qty: 1, price_cents: 100 } })
+    const { data: extra } = await send('addAddon', { params, body: { code } })
+    await send('removeAddon', { params: { id, addon_id: extra.id } })
     const walk = WALKS[Math.floor(random() * WALKS.length)]!
     let now = state
     for (const to of walk) {
