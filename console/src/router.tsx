@@ -75,7 +75,8 @@ export function match(pattern: string, actual: string): Record<string, string> |
   return params
 }
 
-function decode(text: string): string {
+/** What somebody typed need not be encoded well. */
+export function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -2,6 +2,8 @@
 import { effect, signal } from '@preact/signals'
 import { api, ok, type Problem, refusedSessions, type Schemas } from './api.ts'
 import { operations } from './generated/operations.ts'
+import { decode } from './router.tsx'
+import { announce } from './ui/notices.tsx'
 
 export type Session = Schemas['Session']
 export type OperationId = keyof typeof operations
@@ -17,25 +19,31 @@ export const signInProblem = signal<Problem | undefined>(undefined)
 
 /** At the start: the token of a link, or the cookie of an earlier sign-in. */
 export async function findSession(): Promise<void> {
-  addEventListener('hashchange', () => {
+  addEventListener('hashchange', async () => {
     const token = tokenOfLink()
-    if (token) signIn(token)
+    if (token && !(await signIn(token))) tellRefusal()
   })
   const token = tokenOfLink()
   if (token && (await signIn(token))) return
   try {
     session.value = (await ok(api.GET('/api/v1/session'))).data
+    if (token) tellRefusal()
   } catch (error) {
     session.value = null
     if ((error as Problem).status !== 401) signInProblem.value = error as Problem
   }
 }
 
+/** An earlier session goes on, and whoever followed the link is to know that it is not the link's. */
+function tellRefusal(): void {
+  if (session.value && signInProblem.value) announce(signInProblem.value)
+}
+
 /** Taken out of the address at once, before anything else can see it or it gets into the history. */
 function tokenOfLink(): string | undefined {
   const token = /^#token=(.+)$/.exec(location.hash)?.[1]
   if (token) history.replaceState(history.state, '', location.pathname + location.search)
-  return token && decodeURIComponent(token)
+  return token && decode(token)
 }
 
 export async function signIn(token: string): Promise<boolean> {

@@ -1,20 +1,11 @@
 // Administration without a mouse: one act on each page, from the command palette on.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { inBrowser, serveConsole } from '../support/console.ts'
+import { tabTo } from '../support/hands.ts'
 import { quickStorage } from '../support/storage.ts'
 import { allowPrivate } from '../support/webhook-receiver.ts'
-
-/** Tab until the focus is there. */
-async function tabTo(page: Page, target: Locator): Promise<void> {
-  await target.waitFor()
-  for (let presses = 0; presses < 120; presses++) {
-    if (await target.evaluate(element => element === element.ownerDocument.activeElement)) return
-    await page.keyboard.press('Tab')
-  }
-  assert.fail(`the focus never came to ${target}`)
-}
 
 async function press(page: Page, button: string): Promise<void> {
   await tabTo(page, page.getByRole('button', { name: button, exact: true }).last())

@@ -46,12 +46,34 @@ test(
 )
 
 test('a refused token is told with the words of the API, and another can be tried', inBrowser, async t => {
-  const { open, tokens } = await serveConsole(t)
-  const { page } = await open({ token: 'nonsense', path: '/inventory' })
-  await page.getByRole('alert').getByText('The token').waitFor()
-  await page.getByLabel('Token').fill(await tokens.admin())
-  await page.keyboard.press('Enter')
+  const { open, tokens, clock } = await serveConsole(t)
+  const expired = await tokens.admin({ exp: Math.floor(clock.now().getTime() / 1000) - 60 })
+  for (const [token, words] of [
+    ['nonsense', 'The token'],
+    ['%zz', 'The token'],
+    [expired, 'The token has expired.'],
+  ] as const) {
+    const { page } = await open({ token, path: '/inventory' })
+    await page.getByRole('alert').getByText(words).waitFor()
+    await page.getByLabel('Token').fill(await tokens.admin())
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Inventory', level: 1 }).waitFor()
+  }
+})
+
+test('a refused link does not pass for the session that goes on', inBrowser, async t => {
+  const { open, tokens, clock, consoleUrl } = await serveConsole(t)
+  const { page } = await open({ token: await tokens.admin(), path: '/inventory' })
   await page.getByRole('heading', { name: 'Inventory', level: 1 }).waitFor()
+  const expired = await tokens.tenant('acme', { exp: Math.floor(clock.now().getTime() / 1000) - 60 })
+  const told = page.getByRole('alert').getByText('The token has expired.')
+  // As a bookmark in the same tab, which changes the fragment alone, and as a page of its own.
+  await page.goto(`${consoleUrl}/inventory#token=${expired}`)
+  await told.waitFor()
+  await page.goto('about:blank')
+  await page.goto(`${consoleUrl}/inventory#token=${expired}`)
+  await told.waitFor()
+  await page.getByText('platform admin').waitFor()
 })
 
 test(

@@ -177,6 +177,28 @@ test('with the session cookie a page of this listener may write, and a page from
   assert.deepEqual(await pause('http://localhost:5173'), [200, 'http://localhost:5173'])
 })
 
+test('log and audit log know where a request to this listener came from', async t => {
+  const bundle = await setup(t)
+  const { url } = await listen(t, bundle)
+  const path = '/api/v1/admin/scheduled_tasks/housekeeping/pause'
+  const headers = { authorization: `Bearer ${await bundle.tokens.admin()}` }
+  // Another address of this machine than the one that the API would see by itself.
+  const localAddress = '127.0.0.2'
+  const answer = await new Promise<IncomingMessage>((resolve, reject) =>
+    request(url + path, { method: 'POST', headers, localAddress }, resolve)
+      .on('error', reject)
+      .end(),
+  )
+  answer.resume()
+  assert.equal(answer.statusCode, 200)
+  const { body } = await bundle.call('GET', '/api/v1/admin/audit_log')
+  assert.deepEqual(
+    body.data.map(({ operation, address }: Record<string, string>) => [operation, address]),
+    [['pauseTask', localAddress]],
+  )
+  assert.match(bundle.logged(), /"address":"127\.0\.0\.2"/)
+})
+
 test('a large download is made as fast as it is read here, and no longer made when nobody reads it', async t => {
   const piece = 'x'.repeat(64 * 1024)
   let [made, ended] = [0, false]

@@ -53,20 +53,26 @@ export async function serveConsole(t: TestContext, options: SetupOptions = {}): 
   const address = await management.listen({ host: '127.0.0.1', port: 0 })
   t.after(() => management.close())
   const consoleUrl = address.replace('127.0.0.1', 'localhost')
-  const open: Served['open'] = async ({ token, path = '/', ...context } = {}) => {
-    running ??= chromium.launch({ executablePath: browserPath, args: quiet })
-    const window = await (await running).newContext(context)
-    t.after(() => window.close())
-    const page = await window.newPage()
-    const complaints: string[] = []
-    page.on('pageerror', error => complaints.push(String(error)))
-    page.on('console', message => {
-      if (/Content Security Policy|Refused to/.test(message.text())) complaints.push(message.text())
-    })
-    await page.goto(`${consoleUrl}${path}${token ? `#token=${token}` : ''}`)
-    return { page, complaints }
-  }
-  return { ...bundle, consoleUrl, open }
+  return { ...bundle, consoleUrl, open: options => openConsole(t, consoleUrl, options) }
+}
+
+/** A window of its own on the console at this address. */
+export async function openConsole(
+  t: TestContext,
+  consoleUrl: string,
+  { token, path = '/', ...context }: ConsoleOptions = {},
+): Promise<Opened> {
+  running ??= chromium.launch({ executablePath: browserPath, args: quiet })
+  const window = await (await running).newContext(context)
+  t.after(() => window.close())
+  const page = await window.newPage()
+  const complaints: string[] = []
+  page.on('pageerror', error => complaints.push(String(error)))
+  page.on('console', message => {
+    if (/Content Security Policy|Refused to/.test(message.text())) complaints.push(message.text())
+  })
+  await page.goto(`${consoleUrl}${path}${token ? `#token=${token}` : ''}`)
+  return { page, complaints }
 }
 
 const axe = readFileSync(join(import.meta.dirname, '../../node_modules/axe-core/axe.min.js'), 'utf8')

@@ -1,4 +1,5 @@
 // One scheduled task: what it does, and what came of each of its runs.
+import { useState } from 'preact/hooks'
 import { api, ok, type Schemas } from '../../api.ts'
 import { useList, useQuery } from '../../query.ts'
 import type { PageProps } from '../../routes.ts'
@@ -25,16 +26,19 @@ export default function TaskPage({ params: { name = '' } }: PageProps) {
     [name],
     { every: 5_000 },
   )
+  const [underWay, setUnderWay] = useState(false)
   const runs = useList(
-    (cursor, signal) =>
-      ok(
-        api.GET('/api/v1/admin/scheduled_tasks/{name}/runs', {
-          params: { ...params, query: { cursor } },
-          signal,
-        }),
-      ),
+    async (cursor, signal) => {
+      const query = { cursor }
+      const page = await ok(
+        api.GET('/api/v1/admin/scheduled_tasks/{name}/runs', { params: { ...params, query }, signal }),
+      )
+      if (!cursor) setUnderWay(page.data.some(({ finished_at }) => !finished_at))
+      return page
+    },
     [name],
-    { every: 5_000 },
+    // Whoever has pressed the button waits for what comes of it.
+    { every: underWay ? 1_000 : 5_000 },
   )
   const reload = async () => void (await Promise.all([task.reload(), runs.reload()]))
   const found = task.data?.data
