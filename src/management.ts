@@ -41,6 +41,8 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
   const app: FastifyInstance = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
+    // Closed last, when nothing is left that could be answered: browsers keep connections on which they never asked.
+    forceCloseConnections: true,
     // Routed again as an unknown path, and so passes all hooks.
     frameworkErrors: (_error, { raw }, reply) => {
       raw.url = '/unreadable'

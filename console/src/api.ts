@@ -75,7 +75,7 @@ export async function ok<T>(call: Promise<{ data?: T }>): Promise<Exclude<T, str
   return (await call).data as Exclude<T, string>
 }
 
-async function problemOf(response: Response): Promise<Problem> {
+export async function problemOf(response: Response): Promise<Problem> {
   const body = await response.json().catch(() => ({}))
   return new Problem({ title: response.statusText, status: response.status, ...body })
 }

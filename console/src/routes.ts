@@ -12,7 +12,8 @@ export interface PageProps {
 
 export interface Route {
   path: string
-  operation: OperationId
+  /** Several: one of them is enough, as where tenants have a path of their own. */
+  operation: OperationId | OperationId[]
   nav?: string
   /** The page under which the navigation has it, while that or one of its pages is open. */
   within?: string
@@ -72,5 +73,52 @@ export const routes: Route[] = [
   },
   { path: '/sweeps', nav: 'Sweeps', operation: 'listSyncRuns', load: () => import('./pages/sweeps.tsx') },
   { path: '/sweeps/:id', shows: 'sweep', operation: 'getSyncRun', load: () => import('./pages/sweep.tsx') },
+  {
+    path: '/money',
+    nav: 'Money',
+    operation: ['listCosts', 'listOwnCosts'],
+    load: () => import('./pages/costs.tsx'),
+  },
+  {
+    path: '/money/invoices',
+    nav: 'Invoices',
+    within: '/money',
+    operation: 'listInvoices',
+    load: () => import('./pages/invoices.tsx'),
+  },
+  {
+    path: '/money/invoices/:id',
+    shows: 'invoice',
+    operation: 'getInvoice',
+    load: () => import('./pages/invoice.tsx'),
+  },
+  {
+    path: '/money/lines',
+    nav: 'Cost lines',
+    within: '/money',
+    operation: ['listCostLines', 'listOwnCostLines'],
+    load: () => import('./pages/cost-lines.tsx'),
+  },
+  {
+    path: '/money/unmatched',
+    nav: 'Unmatched lines',
+    within: '/money',
+    operation: 'listCostLines',
+    load: () => import('./pages/cost-lines.tsx'),
+  },
+  {
+    path: '/money/margins',
+    nav: 'Margins',
+    within: '/money',
+    operation: 'listMargins',
+    load: () => import('./pages/margins.tsx'),
+  },
+  {
+    path: '/money/balance',
+    nav: 'Balance',
+    within: '/money',
+    operation: 'getBalance',
+    load: () => import('./pages/balance.tsx'),
+  },
   ...administration,
 ]

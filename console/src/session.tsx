@@ -65,8 +65,10 @@ effect(() => {
   if (refusedSessions.value > 0 && session.peek()) sessionEnded.value = true
 })
 
-/** Whether the caller may do this, as far as the console knows; the server decides all the same. */
-export function may(operation: OperationId): boolean {
+/** Whether the caller may do it, or one of several, as far as the console knows; the server decides all the same. */
+export const may = (operation: OperationId | OperationId[]): boolean => [operation].flat().some(mayDo)
+
+function mayDo(operation: OperationId): boolean {
   const { value } = session
   if (!value) return false
   const [, , , callers, permission, instead] = operations[operation] as readonly (string | null)[]

@@ -239,6 +239,13 @@ test('cost lines come as CSV to those who ask for it: every line of the filter, 
     (await csv('?period=2026-10-01', { accept: 'text/csv;q=0.1, application/json' })).body.data.length,
     6,
   )
+  const link = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+  assert.equal((await csv('?period=2026-10-01', link)).body.data.length, 6)
+  assert.equal((await csv('?period=2026-10-31&format=csv', link)).text, answer.text, 'as a link asks for it')
+  assert.equal((await csv('?period=2026-10-01&format=json')).body.data.length, 6)
+  const costs = '/api/v1/billing/costs?group_by=kind&from=2026-09-01&to=2026-10-01'
+  const asked = await call('GET', costs, { headers: { accept: 'text/csv' } })
+  assert.equal((await call('GET', `${costs}&format=csv`, { headers: link })).text, asked.text)
 })
 
 test('an export that is overtaken by a new line set is broken off, and never a mixture of both', async t => {

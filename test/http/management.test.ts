@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { buildManagement } from '../../src/management.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
 async function listen(t: Parameters<typeof setup>[0], bundle: Bundle) {
@@ -171,6 +175,57 @@ test('with the session cookie a page of this listener may write, and a page from
   ])
     assert.deepEqual(await pause(origin), [403, null], origin)
   assert.deepEqual(await pause('http://localhost:5173'), [200, 'http://localhost:5173'])
+})
+
+test('a large download is made as fast as it is read here, and no longer made when nobody reads it', async t => {
+  const piece = 'x'.repeat(64 * 1024)
+  let [made, ended] = [0, false]
+  function* endless() {
+    try {
+      for (; ; made++) yield piece
+    } finally {
+      ended = true
+    }
+  }
+  const path = '/api/v1/endless'
+  const bundle = await setup(t, {
+    extend: app =>
+      app.get(path, { config: { guard: 'caller', permission: false } }, (_request, reply) =>
+        reply.type('text/csv').send(Readable.from(endless())),
+      ),
+  })
+  const { url } = await listen(t, bundle)
+  const headers = { authorization: `Bearer ${await bundle.tokens.admin()}` }
+  const answer = await new Promise<IncomingMessage>((resolve, reject) =>
+    request(url + path, { headers }, resolve)
+      .on('error', reject)
+      .end(),
+  )
+  assert.equal(answer.headers['transfer-encoding'], 'chunked')
+  // Until buffers of both ends are full: then nothing more is made, however long nobody reads.
+  const seen: number[] = []
+  await eventually('it waits for its reader', async () => {
+    seen.push(made)
+    return made > 0 && seen.at(-5) === made
+  })
+  assert.ok(made * piece.length < 64 * 1024 * 1024, `${made} pieces were made for nobody`)
+  let left = 2 * made * piece.length
+  for await (const chunk of answer) {
+    left -= chunk.length
+    if (left < 0) break
+  }
+  await eventually('it is no longer made', async () => ended)
+})
+
+test('a connection that a browser has opened and not used does not hold up the end', async t => {
+  const { ctx, app } = await setup(t)
+  const management = await buildManagement({ ctx, api: app, isReady: () => true })
+  const { port } = new URL(await management.listen({ host: '127.0.0.1', port: 0 }))
+  const unused = connect(Number(port), '127.0.0.1')
+  const ended = once(unused, 'close')
+  await once(unused, 'connect')
+  await management.close()
+  await ended
 })
 
 test('a name that merely resolves to loopback is refused', async t => {

@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 03c70464dc8c57e14eb501f2ec54928e9c5a182bc9248b40555ec8e6ab7d5bd4
+// Made from docs/openapi.json by `npm run console:types`: 28774a54b38128f2c89eb1846d2e6db43528b343ee777501ac79db5cc3367164
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],

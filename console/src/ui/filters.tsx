@@ -42,7 +42,7 @@ function FilterControl({ name, label, options, any = 'any', flag, search, type =
   // Set when the address changes, and only then: a page that is drawn again leaves alone what is being typed.
   const text = useRef<HTMLInputElement>(null)
   useLayoutEffect(() => {
-    if (text.current) text.current.value = value ?? ''
+    if (text.current) text.current.value = (type === 'month' ? value?.slice(0, 7) : value) ?? ''
   }, [value])
   const change = (next: string) => setFilters({ [name]: next.trim() })
   if (flag) {

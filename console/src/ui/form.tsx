@@ -83,6 +83,8 @@ interface FieldProps {
     | 'secret'
     | 'checkbox'
   options?: readonly Option[]
+  /** What may be chosen beside typing it. */
+  suggestions?: readonly Option[]
   pattern?: string
   min?: number | string
   max?: number | string
@@ -95,7 +97,16 @@ export const useRefusal = (name: string): string | undefined =>
   useContext(Refused).find(({ pointer }) => pointer === `/${name}` || pointer.startsWith(`/${name}/`))
     ?.message
 
-export function Field({ label, name, help, value, type = 'text', options, ...rest }: FieldProps) {
+export function Field({
+  label,
+  name,
+  help,
+  value,
+  type = 'text',
+  options,
+  suggestions,
+  ...rest
+}: FieldProps) {
   const id = useId()
   const message = useRefusal(name)
   const described = help || message ? `${id}-about` : undefined
@@ -124,7 +135,19 @@ export function Field({ label, name, help, value, type = 'text', options, ...res
       ) : type === 'checkbox' ? (
         <input {...common} type="checkbox" defaultChecked={value === 'on'} />
       ) : (
-        <input {...common} {...rest} type={type as 'text'} defaultValue={value} autocomplete="off" />
+        <input
+          {...common}
+          {...rest}
+          type={type as 'text'}
+          defaultValue={value}
+          autocomplete="off"
+          list={suggestions && `${id}-list`}
+        />
+      )}
+      {suggestions && (
+        <datalist id={`${id}-list`}>
+          <Options options={suggestions} />
+        </datalist>
       )}
       {described && (
         <p id={described} class={message ? 'wrong' : 'quiet'}>

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
-import { CSV, CsvBody, prefersCsv, varyByAccept } from '../../kernel/http/csv.ts'
+import { CSV, CsvBody, Format, varyByAccept, wantsCsv } from '../../kernel/http/csv.ts'
 import { jsonPage } from '../../kernel/http/json.ts'
 import { cursorOf, PageQuery } from '../../kernel/http/pages.ts'
 import type { Routes } from '../../kernel/http/route.ts'
@@ -28,9 +28,16 @@ const CostLinesQuery = Query({
   deployment_id: Type.Optional(Id),
   tenant_id: Type.Optional(ExternalId),
   matched: Type.Optional(Type.Boolean()),
+  format: Format,
 })
 
-const CostsQuery = Query({ ...PageQuery, ...COST_FILTERS })
+const CostsQuery = Query({ ...PageQuery, ...COST_FILTERS, format: Format })
+
+interface Page {
+  limit: number
+  cursor?: string
+  format?: 'json' | 'csv'
+}
 
 /** A cursor goes with the grouping alone: months and filters may be others. */
 const costCursors = ({ dimensions, top }: CostQuestion) =>
@@ -81,7 +88,7 @@ export function addCostRoutes(deps: Deps, route: Routes<Deps>): void {
   const { app } = route
 
   for (const { guard, tag, lines, summary, focus, costs, ids, whose } of SIDES) {
-    app.get<{ Querystring: LineFilter & { limit: number; cursor?: string } }>(
+    app.get<{ Querystring: LineFilter & Page }>(
       lines,
       {
         config: { guard },
@@ -89,7 +96,7 @@ export function addCostRoutes(deps: Deps, route: Routes<Deps>): void {
           tags: [tag],
           operationId: ids.lines,
           summary: 'List cost lines',
-          description: `In the order of months. \`matched=false\` lists those that are tied to nothing: no resource of their kind and name, or several. With \`Accept: text/csv\`: a download of all lines, or of as many as \`limit\` says. ${whose}`,
+          description: `In the order of months. \`matched=false\` lists those that are tied to nothing: no resource of their kind and name, or several. With \`format=csv\` or \`Accept: text/csv\`: a download of all lines, or of as many as \`limit\` says. ${whose}`,
           querystring: CostLinesQuery,
           response: {
             200: {
@@ -100,13 +107,13 @@ export function addCostRoutes(deps: Deps, route: Routes<Deps>): void {
         },
       },
       async (request, reply) => {
-        const { limit, cursor, period, ...rest } = request.query
+        const { limit, cursor, format: _, period, ...rest } = request.query
         const filter = { ...rest, period: period && monthOf(period).first_day }
         const caller = callerOf(request)
         refuseForeignTenant(caller, filter.tenant_id)
         const scope = scopeOf(caller)
         varyByAccept(reply)
-        if (prefersCsv(request.headers.accept)) return sendCostLines(deps, scope, filter, reply)
+        if (wantsCsv(request)) return sendCostLines(deps, scope, filter, reply)
         const rows = await listLines(db, scope, filter, limit + 1, cursors.read(cursor))
         return jsonPage(
           request,
@@ -116,7 +123,7 @@ export function addCostRoutes(deps: Deps, route: Routes<Deps>): void {
       },
     )
 
-    app.get<{ Querystring: CostQuery & { limit: number; cursor?: string } }>(
+    app.get<{ Querystring: CostQuery & Page }>(
       costs,
       {
         config: { guard },
@@ -124,7 +131,7 @@ export function addCostRoutes(deps: Deps, route: Routes<Deps>): void {
           tags: [tag],
           operationId: ids.costs,
           summary: 'List costs over time',
-          description: `The invoices’ lines added up by month, and by one or several dimensions. Whatever the grouping, the rows of a month add up to its invoices: what belongs to nobody has null. With \`Accept: text/csv\`: a download of all rows, or of as many as \`limit\` says. ${whose}`,
+          description: `The invoices’ lines added up by month, and by one or several dimensions. Whatever the grouping, the rows of a month add up to its invoices: what belongs to nobody has null. With \`format=csv\` or \`Accept: text/csv\`: a download of all rows, or of as many as \`limit\` says. ${whose}`,
           querystring: CostsQuery,
           response: {
             200: {
@@ -135,13 +142,13 @@ export function addCostRoutes(deps: Deps, route: Routes<Deps>): void {
         },
       },
       async (request, reply) => {
-        const { limit, cursor, ...query } = request.query
+        const { limit, cursor, format: _, ...query } = request.query
         const caller = callerOf(request)
         refuseForeignTenant(caller, query.tenant_id)
         const question = costQuestion(query, deps.clock.now())
         const scope = scopeOf(caller)
         varyByAccept(reply)
-        if (prefersCsv(request.headers.accept)) return sendCosts(deps, scope, question, reply)
+        if (wantsCsv(request)) return sendCosts(deps, scope, question, reply)
         const cursors = costCursors(question)
         const rows = await listCosts(db, scope, question, limit + 1, cursors.read(cursor))
         return jsonPage(

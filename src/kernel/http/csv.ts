@@ -1,7 +1,7 @@
 // CSV responses (RFC 4180), streamed as fast as the client reads. A cell that a spreadsheet would run as a formula gets an
 // apostrophe in front; a plain number, negative or not, is no formula.
 import { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 
 export type Cell = string | number | boolean | null
@@ -64,6 +64,17 @@ export async function sendCsv(
 export function varyByAccept(reply: FastifyReply): void {
   const present = reply.getHeader('vary')
   reply.header('vary', present ? `${present}, accept` : 'accept')
+}
+
+/** In the query of what can be had as CSV: a link in a page cannot say what it accepts. */
+export const Format = Type.Optional(
+  Type.Enum(['json', 'csv'], { description: 'Counts before `Accept`, which a link cannot set.' }),
+)
+
+/** What a request asks for, by its query or else by its header. */
+export const wantsCsv = ({ query, headers }: FastifyRequest): boolean => {
+  const { format } = query as { format?: 'json' | 'csv' }
+  return format ? format === 'csv' : prefersCsv(headers.accept)
 }
 
 /** Whether an `Accept` header prefers CSV to JSON. */

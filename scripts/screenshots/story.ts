@@ -1,0 +1,145 @@
+// What the pictures of the console show: the README's story, up to where there is most to see, with months of invoices.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { smallCompany } from '../../sandbox/world/small-company.ts'
+import { runTask, whenFetched } from '../../test/support/billing.ts'
+import { eventually } from '../../test/support/eventually.ts'
+import type { Bundle, SetupOptions } from '../../test/support/setup.ts'
+import { sweepAll } from '../../test/support/sweep.ts'
+import { deploy } from '../examples/deploy.ts'
+import { mirror } from '../examples/mirror.ts'
+import { emptyExamples, teller } from '../examples/recorder.ts'
+
+/** What the addresses of the pages name. */
+export interface Story {
+  deployment: string
+  resource: string
+  saga: string
+  invoice: string
+  /** A member of the tenant whose deployment it is. */
+  member: string
+}
+
+const DAY_MS = 86_400_000
+const MONTHS = 6
+
+let behindMs = 0
+/** The real time, or so many days before it: the browser keeps cookies by its own clock. */
+const sandboxClock = { now: () => new Date(Date.now() - behindMs) }
+
+/** The small company, which has been billed for half a year. */
+export const surroundings = (DATA_DIR: string): SetupOptions => ({
+  worker: true,
+  provider: {
+    actionDelayMs: 20,
+    clock: sandboxClock,
+    seed: smallCompany({ startedAt: new Date(Date.now() - (MONTHS - 2) * 30 * DAY_MS) }),
+  },
+  finance: {},
+  env: { DATA_DIR },
+})
+
+export async function tellStory(bundle: Bundle): Promise<Story> {
+  const { call, clock, sandbox, tokens } = bundle
+  const goBack = (days: number) => {
+    behindMs = days * DAY_MS
+    clock.set(sandboxClock.now().toISOString())
+  }
+  goBack(12)
+  const told = teller(bundle, emptyExamples())
+  await mirror(told)
+  for (const tenant of ['globex', 'initech']) await giveProject(bundle, tenant)
+  await sell(bundle)
+  const { deploymentId, resourceId, dropletId } = await deploy(told)
+  for (let days = 40; days >= 0; days--) {
+    goBack(days)
+    await runTask(bundle, 'balance')
+  }
+
+  // Somebody resizes the droplet by hand, and nobody has accepted it yet.
+  const droplet = [...sandbox.world.shelves.droplet].find(({ id }) => String(id) === dropletId)!
+  sandbox.world.shelves.droplet.replace({ ...droplet, memory: 4096, vcpus: 2 })
+  await sweepAll(bundle)
+  await runTask(bundle, 'drift_detection')
+
+  // Sweeps moved the clock on.
+  goBack(0)
+  await keepFiles(bundle)
+  await runTask(bundle, 'billing_history')
+  const [newest] = await whenFetched(bundle)
+  const invoice = `/api/v1/billing/invoices/${newest!.id}`
+  await eventually(
+    'finance knows it',
+    async () => (await call('GET', invoice)).body.data.finance_action === 'created',
+  )
+  // Backups bear a droplet's name and are none: an operator says whose they are.
+  const lines = '/api/v1/billing/cost-lines'
+  const { body: backups } = await call('GET', `${lines}?matched=false&kind=backup`)
+  for (const { id } of backups.data.slice(1))
+    await call('POST', `${lines}/${id}/assign`, { body: { deployment_id: deploymentId } })
+  await runTask(bundle, 'metering')
+  await administer(bundle)
+
+  const { body: sagas } = await call('GET', `/api/v1/sagas?deployment_id=${deploymentId}`)
+  return {
+    deployment: deploymentId,
+    resource: resourceId,
+    saga: sagas.data[0].id,
+    invoice: newest!.id,
+    member: await tokens.tenant('acme'),
+  }
+}
+
+interface Catalog {
+  plans: { code: string; name: string; version: object }[]
+  addons: object[]
+  resource_prices: object[]
+}
+
+async function sell({ call }: Bundle): Promise<void> {
+  const base = '/api/v1/catalog'
+  const file = join(import.meta.dirname, '../../examples/catalog.yaml')
+  const { plans, addons, resource_prices: prices } = parse(readFileSync(file, 'utf8')) as Catalog
+  for (const { code, name, version } of plans) {
+    await call('POST', `${base}/plans`, { body: { code, name } })
+    await call('POST', `${base}/plans/${code}/versions`, { body: version })
+    await call('POST', `${base}/plans/${code}/versions/1/publish`, { body: {} })
+  }
+  // Somebody works on the next version.
+  const [starter] = plans
+  await call('POST', `${base}/plans/${starter!.code}/versions`, {
+    body: { ...starter!.version, base_price_cents: 2100 },
+  })
+  for (const body of addons) await call('POST', `${base}/addons`, { body })
+  for (const body of prices) await call('POST', `${base}/resource-prices`, { body })
+}
+
+async function administer({ call }: Bundle): Promise<void> {
+  const admin = '/api/v1/admin'
+  const role = { name: 'viewer', description: 'Looks on', permissions: ['*:read'] }
+  await call('POST', `${admin}/roles`, { body: role })
+  const ann = { id: 'ann', tenant_id: 'acme', email: 'ann@example.com', display_name: 'Ann' }
+  await call('POST', `${admin}/users`, { body: ann })
+  const invitation = { email: 'bob@example.com', tenant_id: 'acme', role: 'viewer' }
+  await call('POST', `${admin}/invitations`, { body: invitation })
+  // Nothing answers there, and nothing happens any more that it would be told of.
+  const webhook = {
+    url: 'https://hooks.example.com/cloudops',
+    events: ['deployment.*'],
+    description: 'Operations',
+  }
+  await call('POST', `${admin}/webhooks`, { body: webhook })
+}
+
+async function giveProject({ call }: Bundle, tenant: string): Promise<void> {
+  const { body } = await call('GET', '/api/v1/projects')
+  const project = body.data.find(({ name }: { name: string }) => name === tenant)
+  await call('PATCH', `/api/v1/projects/${project.id}`, { body: { tenant_id: tenant, purpose: 'tenant' } })
+}
+
+async function keepFiles({ call }: Bundle): Promise<void> {
+  const base = '/api/v1/admin/storage_backends'
+  const { body } = await call('POST', base, { body: { name: 'disk', kind: 'local', folder: 'invoices' } })
+  await call('POST', `${base}/${body.data.id}/activate`, { body: {} })
+}
