@@ -85,6 +85,13 @@ export function worstBodies(schema: Schema, limit: number): Map<string, string> 
       }
     }
   }
+  const list = schema.anyOf?.find(({ items }) => items?.properties)
+  if (list) {
+    const names = Object.keys(list.items!.properties!)
+    const members = names.map(name => `"${name}":"${'x'.repeat(100)}"`).join(',')
+    put('a list of objects of long texts', `[{${members}}`, () => `,{${members}}`, ']')
+    put('a list of objects of escapes', '[{}', () => `,{"${names[0]}":"${'\\u0061'.repeat(40)}"}`, ']')
+  }
   const large = largestBody(schema)
   if (large.length <= limit) bodies.set('the largest it takes', large)
   return bodies
@@ -148,7 +155,7 @@ function largest(schema: Schema): unknown {
   if (schema.format === 'date-time') return '2030-01-01T00:00:00Z'
   if (schema.format === 'date') return '2030-01-01'
   if (schema.format === 'uuid') return '01980000-0000-7000-8000-000000000000'
-  if (schema.pattern === '^[A-Z]{3}$') return 'USD'
+  if (schema.format === 'iso-4217') return 'USD'
   return schema.pattern ? 'a'.repeat(40) : 'ä'.repeat(schema.maxLength ?? 40)
 }
 

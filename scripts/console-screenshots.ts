@@ -31,12 +31,16 @@ try {
     args: ['--no-sandbox', '--force-device-scale-factor=1', '--hide-scrollbars'],
   })
   ends.push(() => browser.close())
-  const tokens = { member: story.member, nobody: undefined }
+  const windows = {
+    operator: await window(browser, url, token),
+    member: await window(browser, url, story.member),
+    nobody: await window(browser, url),
+  }
   for (const shot of shots(story)) {
     if (chosen.length ? !chosen.includes(shot.name) : shot.review && !values.review) continue
     for (const width of WIDTHS) {
       const name = values.review ? `${shot.name}-${width}.png` : `${shot.name}.png`
-      const png = withPalette(await take(browser, url, shot, width, shot.by ? tokens[shot.by] : token))
+      const png = withPalette(await take(windows[shot.by ?? 'operator'], url, shot, width))
       if (png.length > LARGEST && !values.review) throw new Error(`${name} has ${png.length} bytes`)
       writeFileSync(join(images, name), png)
       process.stdout.write(`${name} ${(png.length / 1024).toFixed(0)} KB\n`)
@@ -60,27 +64,27 @@ async function serve() {
   return { url, story, token: await operator(bundle.tokens) }
 }
 
+/** Somebody's window, who signs in once: the audit log would be full of it otherwise. */
+async function window(browser: Browser, url: string, token?: string): Promise<Page> {
+  const context = await browser.newContext({ colorScheme: 'light', timezoneId: 'UTC' })
+  const page = await context.newPage()
+  if (token) await page.goto(`${url}/#token=${token}`)
+  if (token) await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  return page
+}
+
 /** When all of it is loaded: as much as a window shows, or for a review the whole of it. */
-async function take(browser: Browser, url: string, { path, press }: Shot, width: number, token?: string) {
-  const window = await browser.newContext({
-    viewport: { width, height: 800 },
-    colorScheme: 'light',
-    timezoneId: 'UTC',
-  })
-  try {
-    const page = await window.newPage()
-    await page.goto(token ? `${url}${path}#token=${token}` : `${url}${path}`)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await loaded(page)
-    if (press) await page.getByRole('button', { name: press }).first().click()
-    await loaded(page)
-    const wider = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-    if (Number(wider) > 0)
-      process.stdout.write(`${path} is ${wider} pixels wider than its window of ${width}\n`)
-    return await page.screenshot({ animations: 'disabled', fullPage: !!values.review && !press })
-  } finally {
-    await window.close()
-  }
+async function take(page: Page, url: string, { path, press }: Shot, width: number): Promise<Buffer> {
+  await page.setViewportSize({ width, height: 800 })
+  await page.goto(`${url}${path}`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await loaded(page)
+  if (press) await page.getByRole('button', { name: press }).first().click()
+  await loaded(page)
+  const wider = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+  if (Number(wider) > 0)
+    process.stdout.write(`${path} is ${wider} pixels wider than its window of ${width}\n`)
+  return await page.screenshot({ animations: 'disabled', fullPage: !!values.review && !press })
 }
 
 async function loaded(page: Page) {

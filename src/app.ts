@@ -6,14 +6,20 @@ import type { Context } from './context.ts'
 import { apiKeyRoutes, apiKeyVerifier } from './features/api-keys/index.ts'
 import { auditLogRoutes } from './features/audit-log/index.ts'
 import { billingRoutes } from './features/billing/index.ts'
-import { catalogRoutes } from './features/catalog/index.ts'
+import { catalogRoutes, meterRoutes } from './features/catalog/index.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
-import { deploymentRoutes } from './features/deployments/index.ts'
+import { deploymentRoutes, subscriptionRoutes } from './features/deployments/index.ts'
 import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
 import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
-import { meteringRoutes, refuseFinishedMonths } from './features/metering/index.ts'
+import {
+  meteringRoutes,
+  openFrom,
+  previewMonth,
+  refuseFinishedMonths,
+  statementRoutes,
+} from './features/metering/index.ts'
 import { overviewRoutes } from './features/overview/index.ts'
 import { provisioningProblems, provisioningRoutes } from './features/provisioning/index.ts'
 import { permissionsOf, roleRoutes } from './features/roles/index.ts'
@@ -23,6 +29,7 @@ import { secretRoutes } from './features/secrets/index.ts'
 import { createSessions, sessionEncryptionOf, sessionRoutes } from './features/session/index.ts'
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
 import { versionMembers } from './features/subscriptions/index.ts'
+import { usageEventRoutes } from './features/usage-events/index.ts'
 import { callerAccess, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
 import { createIssuerKeys, fetchKeySet } from './integrations/issuer/index.ts'
@@ -79,6 +86,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   }
   const limits = rateLimits(authenticator, {
     perCaller: config.RATE_LIMIT_PER_MINUTE,
+    apart: { usage_events: config.USAGE_REQUESTS_PER_MINUTE },
     failuresPerAddress: config.AUTH_FAILURES_PER_MINUTE ?? Math.ceil(config.RATE_LIMIT_PER_MINUTE / 10),
     clock: ctx.clock,
   })
@@ -139,6 +147,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   installIdempotency(app, { db: ctx.db, encryption: responseEncryption(config.SECRET_KEY) })
   await installOpenapi(app, ctx.version)
 
+  const books = { previewMonth, openFrom }
   const routes = [
     healthRoutes(ctx, ctx.version),
     sessionRoutes(ctx, sessions, permissionsOf, production),
@@ -148,7 +157,9 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     projectRoutes(ctx),
     driftRoutes(ctx),
     catalogRoutes(ctx, refuseFinishedMonths(ctx), versionMembers),
-    deploymentRoutes(ctx),
+    meterRoutes(ctx),
+    deploymentRoutes(ctx, books),
+    subscriptionRoutes(ctx, books),
     sagaRoutes(ctx, ctx.sagaKinds, provisioningProblems),
     provisioningRoutes(ctx),
     billingRoutes(ctx),
@@ -156,6 +167,8 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     deadLetterRoutes(ctx),
     apiKeyRoutes(ctx),
     meteringRoutes(ctx),
+    statementRoutes(ctx),
+    usageEventRoutes(ctx, readBody),
     webhookRoutes(ctx),
     secretRoutes(ctx),
     storageBackendRoutes(ctx),

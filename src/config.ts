@@ -153,6 +153,11 @@ export const variables = {
     check.integer(0, 10_000_000),
     'requests a minute for each caller, counted by each process; 0 turns the limit off',
   ),
+  USAGE_REQUESTS_PER_MINUTE: withDefault(
+    '6000',
+    check.integer(0, 10_000_000),
+    'requests with usage events a minute for each caller, counted by each process and apart from the others; each holds up to 1,000 events; 0 turns the limit off',
+  ),
   AUTH_FAILURES_PER_MINUTE: optional(
     check.integer(0, 10_000_000),
     'failed authentications a minute for each address (IPv6: each /64), counted by each process; none: a tenth of `RATE_LIMIT_PER_MINUTE`; 0 turns the limit off',

@@ -24,10 +24,17 @@ export async function deploy(told: Teller): Promise<Shop> {
   const path = `${base}/${deploymentId}`
   await tell('not_subscribed', 'POST', `${path}/change-plan-version`, { body: { plan_code: 'growth' } })
   const subscription = { plan_code: 'starter', addons: ['extra-droplet', { code: 'seat-pack', quantity: 2 }] }
+  await tell(200, 'POST', `${path}/subscribe`, { body: { ...subscription, preview: true } })
   await tell(201, 'POST', `${path}/subscribe`, { body: subscription })
   await tell('already_subscribed', 'POST', `${path}/subscribe`, { body: subscription })
   await tell(200, 'PATCH', path, { body: { display_name: 'The shop' } })
   await tell(200, 'POST', `${path}/change-plan-version`, { body: { plan_code: 'growth', preview: true } })
+  const pack = { code: 'volume-pack', quantity: 2, effective_from: 'next_period' }
+  await tell(200, 'POST', `${path}/addons`, { body: { ...pack, preview: true } })
+  const { body: extra } = await tell(201, 'POST', `${path}/addons`, { body: pack })
+  await tell('addon_attached', 'POST', `${path}/addons`, { body: { code: 'extra-droplet' } })
+  await tell(200, 'DELETE', `${path}/addons/${extra.data.id}?preview=true`)
+  await tell(204, 'DELETE', `${path}/addons/${extra.data.id}`)
   for (const plan_code of ['growth', 'starter'])
     await call('POST', `${path}/change-plan-version`, { body: { plan_code } })
   await tell(200, 'GET', base)

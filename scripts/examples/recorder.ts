@@ -1,4 +1,4 @@
-// Keeps one request body and one answer of each operation, and one problem of each code, as a reader wants to see them:
+// Keeps one request body of each operation, one answer of each of its statuses, and one problem of each code, as a reader wants to see them:
 // small, and without anything that could be mistaken for a secret.
 import assert from 'node:assert/strict'
 import type { Examples } from '../../src/kernel/http/openapi-document.ts'
@@ -48,8 +48,10 @@ function keepAnswer({ operations }: Examples, operationId: string, { body }: Cal
   if (body !== undefined) kept.body ??= trimmed(body)
   const type = answer.headers.get('content-type')?.split(';')[0]
   if (!type || answer.text === '') return
-  kept.answer ??= {}
-  kept.answer[type] ??= answer.body === undefined ? firstLines(answer.text) : trimmed(answer.body)
+  kept.answers ??= {}
+  kept.answers[answer.status] ??= {}
+  kept.answers[answer.status]![type] ??=
+    answer.body === undefined ? firstLines(answer.text) : trimmed(answer.body)
 }
 
 /** A code that two operations give for different reasons is kept for both. */

@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import type { Teller } from './recorder.ts'
 
 interface Catalog {
+  meters: { code: string }[]
   plans: { code: string; name: string; version: object }[]
   addons: { code: string }[]
   resource_prices: { resource_kind: string; effective_from: string; effective_to?: string }[]
@@ -14,7 +15,14 @@ const base = '/api/v1/catalog'
 
 export async function sell({ tell, call }: Teller): Promise<void> {
   const file = join(import.meta.dirname, '../../examples/catalog.yaml')
-  const { plans, addons, resource_prices: prices } = parse(readFileSync(file, 'utf8')) as Catalog
+  const { meters, plans, addons, resource_prices: prices } = parse(readFileSync(file, 'utf8')) as Catalog
+
+  for (const meter of meters) await tell(201, 'POST', `${base}/meters`, { body: meter })
+  const [seats] = meters as [Catalog['meters'][number]]
+  await tell('meter_code_taken', 'POST', `${base}/meters`, { body: seats })
+  await tell(200, 'GET', `${base}/meters`)
+  await tell(200, 'GET', `${base}/meters/${seats.code}`)
+  await tell(200, 'PATCH', `${base}/meters/${seats.code}`, { body: { name: 'Seats taken' } })
 
   for (const { code, name, version } of plans) {
     await tell(201, 'POST', `${base}/plans`, { body: { code, name } })

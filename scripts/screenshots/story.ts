@@ -65,10 +65,11 @@ export async function tellStory(bundle: Bundle): Promise<Story> {
   // Somebody resizes the droplet by hand, and nobody has accepted it yet.
   const droplet = [...sandbox.world.shelves.droplet].find(({ id }) => String(id) === dropletId)!
   sandbox.world.shelves.droplet.replace({ ...droplet, memory: 4096, vcpus: 2 })
+  // A sweep of all takes the clock an hour on.
+  goBack(1 / 24)
   await sweepAll(bundle)
   await runTask(bundle, 'drift_detection')
 
-  // Sweeps moved the clock on.
   goBack(0)
   await keepFiles(bundle)
   await runTask(bundle, 'billing_history')

@@ -85,16 +85,25 @@ interface Plan {
   name: string
   active_version: VersionTerms | null
 }
+type Meter = Catalog['meters'][number]
 type Addon = Catalog['addons'][number]
 type Price = StandingCatalog['resource_prices'][number]
 type Version = VersionTerms & { version: number; status: string }
 
 async function standingCatalog(client: ServiceClient): Promise<StandingCatalog> {
+  const meters = await client.all<Meter>(`${base}/meters`)
   const plans = await client.all<Plan>(`${base}/plans`)
   const addons = await client.all<Addon>(`${base}/addons`)
   const prices = await client.all<Price>(`${base}/resource-prices`)
   // Field by field: a service newer than this command may say more than a file can.
   return {
+    meters: meters.map(({ code, name, aggregation, unit, scale }) => ({
+      code,
+      name,
+      aggregation,
+      unit,
+      scale,
+    })),
     plans: plans.map(({ code, name, active_version }) => ({
       code,
       name,
@@ -138,6 +147,12 @@ const termsOf = ({ base_price_cents, currency, items }: VersionTerms): VersionTe
 
 async function make(client: ServiceClient, change: Change): Promise<void> {
   switch (change.do) {
+    case 'create meter':
+      await client.post(`${base}/meters`, change.meter)
+      return
+    case 'rename meter':
+      await client.patch(`${base}/meters/${change.code}`, { name: change.name })
+      return
     case 'create plan':
       await client.post(`${base}/plans`, { code: change.code, name: change.name })
       return

@@ -156,6 +156,25 @@ const INSERT_ENTRIES = {
 const insertEntries = (tx: Executor, entries: Entry[]) =>
   runStatement(tx, INSERT_ENTRIES, [JSON.stringify(entries)])
 
+const OF_REQUESTS = NAMES.filter(name => name !== 'before' && name !== 'after')
+
+/**
+ * SQL for a statement that records the request which makes it, so that whatever it locks is held for no second one. Its values
+ * are parameters from `first` on; `after` is an expression, `from` what it is worked out from: no row there, no entry.
+ */
+export const requestEntry = (first: number, after: string, from: string): string => `
+  insert into audit_log (${OF_REQUESTS.join(', ')}, after)
+  select ${OF_REQUESTS.map((name, i) => `$${first + i}::${COLUMNS[name]}`).join(', ')}, ${after}
+  from ${from} where $${first}::uuid is not null`
+
+/** Nulls when nobody acts: then there is no entry. */
+export function requestEntryValues({ subjectType, subjectId, tenantId = null }: Act): unknown[] {
+  const actor = currentActor()
+  if (!actor) return OF_REQUESTS.map(() => null)
+  const entry = entryOf(actor, subjectType, subjectId, tenantId, 'requested', null, null)
+  return OF_REQUESTS.map(name => entry[name])
+}
+
 type Table = keyof Tables & string
 type Row<T extends Table> = Selectable<Tables[T]>
 type Column<T extends Table> = keyof Tables[T] & string

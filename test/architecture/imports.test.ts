@@ -18,9 +18,10 @@ const betweenFeatures: Record<string, string[]> = {
   inventory: ['webhooks'],
   sagas: ['webhooks'],
   overview: ['billing', 'dead-letters', 'drift', 'inventory', 'sagas', 'scheduled-tasks'],
-  metering: ['inventory', 'subscriptions', 'catalog', 'deployments'],
+  metering: ['inventory', 'subscriptions', 'catalog', 'deployments', 'usage-events', 'webhooks'],
   invitations: ['roles', 'users'],
   subscriptions: ['catalog'],
+  'usage-events': ['catalog', 'deployments'],
   users: ['api-keys', 'roles'],
   provisioning: ['sagas', 'deployments', 'subscriptions', 'catalog', 'inventory', 'drift'],
 }

@@ -11,7 +11,7 @@ const OWNED: Record<string, string[]> = {
   'api-keys': ['api_keys'],
   'audit-log': ['audit_log', 'audit_seals', 'audit_checkpoints', 'audit_unkeyed'],
   billing: ['cloud_balance_snapshots', 'cloud_invoices', 'cloud_cost_lines', 'cloud_line_assignments'],
-  catalog: ['plans', 'plan_versions', 'plan_items', 'addons', 'resource_prices'],
+  catalog: ['plans', 'plan_versions', 'plan_items', 'addons', 'resource_prices', 'meters'],
   deployments: ['cloud_deployments', 'cloud_deployment_events'],
   drift: ['cloud_provisioned', 'cloud_drift', 'cloud_drift_ignored', 'drift_ignore_rules'],
   inventory: [
@@ -19,7 +19,7 @@ const OWNED: Record<string, string[]> = {
     ...['resource_versions', 'sync_runs', 'sync_freshness'],
   ],
   invitations: ['invitations'],
-  metering: ['metered_hours', 'usage_hours'],
+  metering: ['metered_hours', 'usage_hours', 'statements', 'closed_months'],
   provisioning: ['provisioning_reservations'],
   roles: ['roles'],
   sagas: ['saga_runs', 'saga_step_results'],
@@ -28,6 +28,7 @@ const OWNED: Record<string, string[]> = {
   session: ['sessions'],
   'storage-backends': ['storage_backends', 'invoice_files'],
   subscriptions: ['subscriptions', 'subscription_terms', 'subscription_addons'],
+  'usage-events': ['usage_events', 'usage_meter_hours', 'usage_meter_members', 'late_usage'],
   users: ['users'],
   webhooks: ['webhooks', 'webhook_events', 'webhook_deliveries', 'webhook_attempts'],
 }
@@ -43,6 +44,8 @@ const ARROWS: Record<string, string> = {
   'metering → cloud_cost_lines':
     'a margin sets what is charged against what the lines cost, by deployment and tenant',
   'metering → cloud_deployments': 'margins are listed by the tenants that have deployments or lines',
+  'metering → subscription_terms': 'a statement is made for every subscription that had terms in the month',
+  'metering → subscriptions': 'as above',
   'provisioning → cloud_projects': 'a droplet in a project of its tenant is no leak',
   'provisioning → cloud_provisioned': 'what is desired of a droplet tells which run keeps it',
   'provisioning → cloud_resources': 'a plan’s cap counts droplets, and a leak is a droplet that no run keeps',

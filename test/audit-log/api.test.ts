@@ -90,7 +90,7 @@ test('what a caller writes is in the log: who, by which request, and what was th
   await call('PATCH', `/api/v1/deployments/${id}`, { token, body: { display_name: 'The shop' } })
   await call('POST', `/api/v1/deployments/${id}/subscribe`, { token, body: { plan_code } })
   await call('POST', `/api/v1/deployments/${id}/transition`, { body: { state: 'paused' } })
-  const seen = await done(bundle, 'limit=4')
+  const seen = await done(bundle, 'limit=5')
   assert.deepEqual(seen[0], {
     operation: 'changeDeployment',
     subject_type: 'cloud_deployments',
@@ -100,8 +100,9 @@ test('what a caller writes is in the log: who, by which request, and what was th
   })
   assert.equal(seen[1]?.operation, 'subscribeDeployment')
   assert.equal(seen[1]?.after?.deployment_id, id)
+  assert.deepEqual([seen[2]?.subject_type, seen[2]?.action], ['subscription_terms', 'created'])
   const moved = { operation: 'transitionDeployment', action: 'updated' }
-  assert.deepEqual(seen.slice(2), [
+  assert.deepEqual(seen.slice(3), [
     { ...moved, subject_type: 'cloud_deployments', before: { state: 'active' }, after: { state: 'paused' } },
     { ...moved, subject_type: 'subscriptions', before: { status: 'active' }, after: { status: 'paused' } },
   ])

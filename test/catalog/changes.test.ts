@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { catalogDiff, describeChange, type StandingCatalog } from '../../src/features/catalog/catalog-diff.ts'
 import { readCatalogFile, writeCatalogFile } from '../../src/features/catalog/catalog-file.ts'
 
-const nothing: StandingCatalog = { plans: [], addons: [], resource_prices: [] }
+const nothing: StandingCatalog = { meters: [], plans: [], addons: [], resource_prices: [] }
 const addon = { code: 'x', name: 'X', resource_kind: 'seats', qty: 5, price_cents: 900, currency: 'USD' }
 const seats = { resource_kind: 'seats', included_qty: 3, overage_unit: null, overage_price_cents: null }
 const disks = { resource_kind: 'disks', included_qty: 0, overage_unit: 'gb', overage_price_cents: 2 }
@@ -28,8 +28,14 @@ test('what is new is told line by line, with the items of a version in their ord
     { ...price, effective_from: '2026-01-01', effective_to: '2026-02-01' },
     { ...price, effective_from: '2026-02-01', effective_to: null },
   ]
-  const wanted = { plans: [{ code: 'a', name: 'A', version }], addons: [addon], resource_prices: prices }
+  const wanted = {
+    meters: [{ code: 'disks', name: 'D', aggregation: 'sum' as const, unit: 'gb', scale: 10 }],
+    plans: [{ code: 'a', name: 'A', version }],
+    addons: [addon],
+    resource_prices: prices,
+  }
   assert.deepEqual(worded(nothing, wanted), [
+    '+ meter disks: sum of gb, by 10',
     '+ plan a (A)',
     '+ version of a: 1900 USD',
     '+   0 disks, then 2 per gb',
@@ -86,11 +92,68 @@ test('a price that would change its amount is refused with what to do instead, a
   ])
 })
 
+const tokens = { code: 'tokens', name: 'T', aggregation: 'sum' as const, unit: 'token', scale: 1000 }
+
+test('a meter is renamed and nothing else of it changes: make another', () => {
+  const standing = { ...nothing, meters: [tokens] }
+  assert.deepEqual(catalogDiff(standing, standing), { changes: [], refusals: [] })
+  assert.deepEqual(worded(standing, { ...nothing, meters: [{ ...tokens, name: 'Tokens' }] }), [
+    '~ meter tokens: name T → Tokens',
+  ])
+  const other = { ...tokens, aggregation: 'max' as const, unit: 'word', scale: 1 }
+  assert.deepEqual(catalogDiff(standing, { ...nothing, meters: [other] }), {
+    changes: [],
+    refusals: [
+      'meter tokens: its aggregation is sum and stays so (the file says max): make another meter',
+      'meter tokens: its unit is token and stays so (the file says word): make another meter',
+      'meter tokens: its scale is 1000 and stays so (the file says 1): make another meter',
+    ],
+  })
+})
+
+test('a unit that nothing measures is refused: by the meters that stand, those of the file, and time', () => {
+  const version = (overage_unit: string) => ({
+    base_price_cents: 0,
+    currency: 'USD',
+    items: [{ ...seats, resource_kind: 'tokens', overage_unit, overage_price_cents: 1, hard_cap_qty: null }],
+  })
+  const plans = (unit: string) => [{ code: 'a', name: 'A', version: version(unit) }]
+  const gb = { ...price, unit: 'gb', effective_from: '2026-01-01', effective_to: null }
+  const refused = (standing: StandingCatalog, wanted: object) =>
+    catalogDiff(standing, { ...nothing, ...wanted }).refusals
+  assert.deepEqual(refused(nothing, { plans: plans('token'), resource_prices: [gb] }), [
+    'plan a: nothing measures tokens by token: it is measured by hour, day, month',
+    'price droplet/gb USD from 2026-01-01: nothing measures droplet by gb: it is measured by hour, day, month',
+  ])
+  assert.deepEqual(refused(nothing, { plans: plans('month') }), [])
+  for (const side of [
+    { standing: { ...nothing, meters: [tokens] }, file: {} },
+    { standing: nothing, file: { meters: [tokens] } },
+  ]) {
+    assert.deepEqual(refused(side.standing, { ...side.file, plans: plans('token') }), [])
+    assert.deepEqual(refused(side.standing, { ...side.file, plans: plans('month') }), [
+      'plan a: nothing measures tokens by month: it is measured by token',
+    ])
+  }
+})
+
+test('a meter of a file has a code of its own, which is no kind of the inventory', () => {
+  const meter = (code: string) => `  - {code: ${code}, aggregation: sum, unit: gb}\n`
+  const { faults } = readCatalogFile(`meters:\n${meter('a')}${meter('droplet')}${meter('a')}`)
+  assert.deepEqual(faults, [
+    'line 3: meters[1].code droplet is a kind of the inventory, which is metered by the hour',
+    'line 4: meters[2].code a is the code of meters[0] already',
+  ])
+  assert.deepEqual(readCatalogFile(`meters:\n${meter('a')}`).catalog?.meters, [
+    { code: 'a', name: 'a', aggregation: 'sum', unit: 'gb', scale: 1 },
+  ])
+})
+
 test('a catalog is written as a person would: nothing that says nothing, long names on one line', () => {
   const name = 'A name of many words that would be folded '.repeat(4).trim()
   assert.equal(
     writeCatalogFile({ ...nothing, plans: [{ code: 'a', name, version: null }] }),
-    `plans:\n  - code: a\n    name: ${name}\naddons: []\nresource_prices: []\n`,
+    `meters: []\nplans:\n  - code: a\n    name: ${name}\naddons: []\nresource_prices: []\n`,
   )
 })
 

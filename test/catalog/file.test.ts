@@ -26,7 +26,7 @@ const standing = (catalog: Catalog): StandingCatalog => ({
   ...structuredClone(catalog),
   resource_prices: catalog.resource_prices.map((price, index) => ({ ...price, id: `price-${index}` })),
 })
-const nothing: StandingCatalog = { plans: [], addons: [], resource_prices: [] }
+const nothing: StandingCatalog = { meters: [], plans: [], addons: [], resource_prices: [] }
 const worded = (changes: Change[]) =>
   changes.flatMap(describeChange).map(({ sign, text }) => `${sign} ${text}`)
 
@@ -39,6 +39,7 @@ test('the example catalog is read, and applied to nothing creates and publishes 
   const { changes, refusals } = catalogDiff(nothing, catalog)
   assert.deepEqual(refusals, [])
   const count = (what: Change['do']) => changes.filter(change => change.do === what).length
+  assert.equal(count('create meter'), 2)
   assert.equal(count('create plan'), 3)
   assert.equal(count('publish version'), 3)
   assert.equal(count('create addon'), catalog.addons.length)
@@ -52,12 +53,13 @@ test('JSON is read as YAML is, and what may be left out has the API’s defaults
   }
   for (const indent of [0, 2, '\t']) {
     assert.deepEqual(read(JSON.stringify(file, null, indent)), {
+      meters: [],
       plans: [{ code: 'a', name: 'A', version: null }],
       addons: [{ code: 'x', name: 'x', resource_kind: 'seats', qty: 1, price_cents: 2, currency: 'USD' }],
       resource_prices: [],
     })
   }
-  assert.deepEqual(read('plans: []'), { plans: [], addons: [], resource_prices: [] })
+  assert.deepEqual(read('plans: []'), { meters: [], plans: [], addons: [], resource_prices: [] })
 })
 
 test('every fault of a file is told at once, with its line and its path', () => {
@@ -86,7 +88,7 @@ resource_prices:
       'line 8: plans[0].version.items[0].included is not a known field',
       'line 9: plans[1].code is required',
       'line 10: adons is not a known field',
-      'line 15: resource_prices[0].currency must match pattern "^[A-Z]{3}$"',
+      'line 15: resource_prices[0].currency is not a currency of ISO 4217',
       'line 16: resource_prices[0].effective_from must match format "date"',
     ],
   )
@@ -138,8 +140,16 @@ const currency = fc.constantFrom('USD', 'EUR')
 const name = fc
   .string({ minLength: 1, maxLength: 20, unit: 'grapheme' })
   .filter(text => /\S/.test(text) && !/\p{C}/u.test(text))
+const time = fc.constantFrom('hour', 'day', 'month')
+const meter = fc.record({
+  code: kind.map(text => `m__${text}`),
+  name,
+  aggregation: fc.constantFrom('sum', 'max', 'last', 'unique'),
+  unit: kind,
+  scale: fc.integer({ min: 1, max: 10 ** 12 }),
+})
 const item = fc
-  .tuple(kind, amount, fc.option(fc.tuple(kind, amount)), fc.option(amount))
+  .tuple(kind, amount, fc.option(fc.tuple(time, amount)), fc.option(amount))
   .map(([resource_kind, included_qty, overage, more]) => ({
     resource_kind,
     included_qty,
@@ -151,13 +161,14 @@ const items = fc.uniqueArray(item, { selector: row => row.resource_kind, maxLeng
 const version = fc.option(fc.record({ base_price_cents: amount, currency, items }))
 const price = fc.record({
   resource_kind: kind,
-  unit: kind,
+  unit: time,
   price_cents: amount,
   currency,
   effective_from: fc.constantFrom('2026-01-01', '2027-12-31'),
   effective_to: fc.constantFrom(null, '2028-02-29'),
 })
 const anyCatalog: fc.Arbitrary<Catalog> = fc.record({
+  meters: fc.uniqueArray(meter, { selector: row => row.code, maxLength: 4 }),
   plans: fc.uniqueArray(fc.record({ code, name, version }), { selector: row => row.code, maxLength: 4 }),
   addons: fc.uniqueArray(
     fc.record({
@@ -188,7 +199,12 @@ test('a catalog that is written and read again is the same, and changes nothing'
 })
 
 test('a name may begin with a separator of lines that is no control character', () => {
-  const catalog = { plans: [{ code: 'a', name: '\u2028!', version: null }], addons: [], resource_prices: [] }
+  const catalog = {
+    meters: [],
+    plans: [{ code: 'a', name: '\u2028!', version: null }],
+    addons: [],
+    resource_prices: [],
+  }
   assert.deepEqual(read(writeCatalogFile(catalog)), catalog)
 })
 

@@ -128,7 +128,7 @@ test('what is shown once works, is copied, and is nowhere on the page afterwards
   }
   await said(page, 'mail/password has version 2')
   await page.getByRole('button', { name: 'As curl' }).click()
-  await page.getByRole('region', { name: 'Commands' }).getByText('$SECRET').waitFor()
+  await page.getByRole('group', { name: 'Commands' }).getByText('$SECRET').waitFor()
   assert.ok(!/(first|second)-value/.test(await page.content()))
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Delete mail/password' }).click()

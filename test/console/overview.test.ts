@@ -1,7 +1,7 @@
 // The overview: what needs attention and where it is mended, the balance and the costs; and what of it is a tenant's.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stacked } from '../../console/src/pages/overview/stacked.ts'
+import { stacksOf } from '../../console/src/pages/cost-groups.ts'
 import { generated } from '../../sandbox/world/generated.ts'
 import { insertBalance } from '../../src/features/billing/invoice-store.ts'
 import { newId } from '../../src/kernel/ids.ts'
@@ -106,36 +106,42 @@ test('a part that fails is told, and asked for again', inBrowser, async t => {
   await page.getByRole('list', { name: 'Counts' }).waitFor()
 })
 
-test('costs become one stack for each currency: the dearest first, the rest and nobody’s last', () => {
-  const row = (period: string, of: string | null, amount: string, others = false, currency = 'USD') => ({
-    period,
-    of,
-    amount,
-    others,
-    currency,
+test('costs become one stack for each currency, every month in each: the dearest first, nobody’s and the rest last', () => {
+  const row = (
+    period: string,
+    tenant_id: string | null,
+    minor: number,
+    others = false,
+    currency = 'USD',
+  ) => ({
+    ...{ period, tenant_id, others, currency, amount: (minor / 100).toFixed(2) },
   })
   const rows = [
-    row('2026-10-01', 'b', '5.00'),
-    row('2026-09-01', null, '50.00'),
-    row('2026-09-01', 'a', '1.25'),
-    row('2026-10-01', 'a', '2.25'),
-    row('2026-10-01', null, '9.00', true),
-    row('2026-10-01', 'a', '7.00', false, 'EUR'),
+    row('2026-08-01', null, 5000),
+    row('2026-08-01', 'a', 125),
+    row('2026-10-01', 'b', 500),
+    row('2026-10-01', 'a', 225),
+    row('2026-10-01', null, 900, true),
+    row('2026-10-01', 'a', 700, false, 'EUR'),
   ]
-  assert.deepEqual(
-    stacked(rows, of => of ?? 'nobody’s'),
-    [
-      {
-        currency: 'USD',
-        times: ['2026-09-01', '2026-10-01'],
-        series: [
-          { name: 'b', values: [0, 5] },
-          { name: 'a', values: [1.25, 2.25] },
-          { name: 'others', values: [0, 9] },
-          { name: 'nobody’s', values: [50, 0] },
-        ],
-      },
-      { currency: 'EUR', times: ['2026-10-01'], series: [{ name: 'a', values: [7] }] },
-    ],
-  )
+  const months = ['2026-08-01', '2026-09-01', '2026-10-01']
+  assert.deepEqual(stacksOf(rows, 'tenant'), [
+    {
+      currency: 'USD',
+      months,
+      groups: [
+        { value: 'b', others: false, amounts: [0, 0, 5], total: 5 },
+        { value: 'a', others: false, amounts: [1.25, 0, 2.25], total: 3.5 },
+        { value: null, others: false, amounts: [50, 0, 0], total: 50 },
+        { value: null, others: true, amounts: [0, 0, 9], total: 9 },
+      ],
+      total: 67.5,
+    },
+    {
+      currency: 'EUR',
+      months,
+      groups: [{ value: 'a', others: false, amounts: [0, 0, 7], total: 7 }],
+      total: 7,
+    },
+  ])
 })

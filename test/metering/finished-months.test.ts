@@ -31,10 +31,10 @@ const volumes = (overage_price_cents: number) => [
   { resource_kind: 'volume', included_qty: 0, overage_unit: 'hour', overage_price_cents },
 ]
 
-/** Subscribed in October, with an addon, and ten hours of a volume on the 31st: 4,429 cents. */
+/** Subscribed throughout October, with an addon, and ten hours of a volume on the 31st: 4,429 cents. */
 async function haveOctober(bundle: Bundle) {
   const { clock } = bundle
-  clock.set('2026-10-05T10:00:00Z')
+  clock.set('2026-10-01T00:00:00Z')
   const { id } = await deployment(bundle)
   const code = await plan(bundle, { price: 3000, items: volumes(29) })
   const seats = await addon(bundle, { resource_kind: 'seats', price_cents: 1139 })
@@ -68,13 +68,14 @@ test('October stays at 4,429 cents when the plan is changed in November by an op
   await change(bundle, id, { plan_code: dear })
   await unchanged('an operator’s change')
   const november = await usage(bundle, id)
-  assert.deepEqual([november.plan_code, november.base_price_cents], [dear, 20_000])
+  // 34 hours and 5 minutes of 720 at 3,000 cents, the rest at 20,000: 142.01 and 19,053.24 cents.
+  assert.deepEqual([november.plan_code, november.base_price_cents], [dear, 142 + 19_053])
   assert.ok(november.total_cents > before)
 
   clock.set('2026-11-20T10:00:00Z')
   await change(bundle, id, { plan_code: cheap }, await bundle.tokens.tenant('acme'))
   await unchanged('a member’s change')
-  assert.equal((await usage(bundle, id)).plan_code, cheap, 'the running month is priced by what holds now')
+  assert.equal((await usage(bundle, id)).plan_code, cheap, 'the last terms are shown')
   await call('PATCH', `/api/v1/catalog/addons/${seats}`, { body: { price_cents: 9999, qty: 1 } })
   await unchanged('the catalog’s addon')
 
@@ -83,14 +84,20 @@ test('October stays at 4,429 cents when the plan is changed in November by an op
   await unchanged('the end')
   clock.set('2026-12-31T23:59:59.999Z')
   const last = await usage(bundle, id, '2026-11')
-  assert.deepEqual([last.plan_code, last.base_price_cents, last.addons.length], [cheap, 515, 1])
+  // 2,045 minutes of 43,200 at 3,000 cents (142.01), 25,915 at 20,000 (11,997.69), one at 515 (0.01), and the addon for
+  // 27,961 minutes at 1,139 (737.21): together 12,876.92.
+  assert.deepEqual(
+    last.versions.map((version: { amount_cents: number }) => version.amount_cents),
+    [142, 11_998, 0],
+  )
+  assert.deepEqual([last.plan_code, last.base_price_cents, last.addons[0].amount_cents], [cheap, 12_140, 737])
   const after = await usage(bundle, id, '2026-12')
   assert.deepEqual([after.plan_code, after.base_price_cents, after.addons], [null, 0, []])
   await unchanged('two months later')
 })
 
 test(
-  'a year of plan changes at random: each month is priced by what held at its end, and never otherwise afterwards',
+  'a year of plan changes at random: each month is priced by what held in it, second by second, and never otherwise afterwards',
   onPostgresAlone,
   async t => {
     const bundle = await setup(t)
@@ -121,9 +128,18 @@ test(
           const period = month === 13 ? '2026-01' : `2025-${String(month).padStart(2, '0')}`
           shown.push((await usage(bundle, id, period)).total_cents)
         }
+        const end = ends ? Date.UTC(2025, 11, 30) : Infinity
         const held = Array.from({ length: 13 }, (_, month) => {
-          const last = history.findLast(each => each.at < Date.UTC(2025, month + 1, 1))
-          return last && !(ends && month === 12) ? prices[last.plan]! : 0
+          const [first, last] = [Date.UTC(2025, month, 1), Date.UTC(2025, month + 1, 1)]
+          const parts = history.map((each, index) => {
+            const next = history[index + 1]?.at ?? Infinity
+            const from = Math.floor(Math.max(each.at, first) / 1000)
+            const to = Math.floor(Math.min(next, end, last) / 1000)
+            return BigInt(prices[each.plan]!) * BigInt(Math.max(0, to - from))
+          })
+          const total = parts.reduce((a, b) => a + b, 0n)
+          const seconds = BigInt((last - first) / 1000)
+          return Number((2n * total + seconds) / (2n * seconds))
         })
         assert.deepEqual(shown, held)
       }),
@@ -173,7 +189,7 @@ test('the upgrade gives every subscription terms from its start, and to its end 
   await assert.rejects(migrated, stop)
 })
 
-test('an addon that has ended is no longer shown or charged, and stays in the months it held in', async t => {
+test('an addon that has ended is shown no longer, charged for its days, and stays in the months it held in', async t => {
   const bundle = await setup(t)
   const { clock, ctx, call } = bundle
   const { id, seats, october } = await haveOctober(bundle)
@@ -181,7 +197,8 @@ test('an addon that has ended is no longer shown or charged, and stays in the mo
   await sql`update subscription_addons set valid_to = ${clock.now().toISOString()} where code = ${seats}`.execute(
     ctx.db,
   )
-  assert.deepEqual((await usage(bundle, id)).addons, [])
+  // Nine days of thirty at 1,139 cents.
+  assert.equal((await usage(bundle, id)).addons[0].amount_cents, 342)
   assert.deepEqual((await call('GET', `/api/v1/deployments/${id}`)).body.data.subscription.addons, [])
   assert.deepEqual(await usage(bundle, id, '2026-10'), october)
 })
@@ -255,11 +272,10 @@ test('a resource price that would change a finished month with usage of its kind
   assert.deepEqual([refused.status, refused.body.code], [409, 'month_finished'], refused.text)
   assert.match(refused.body.detail, /droplet was used in 2026-10.*From 2026-11-01/)
 
-  // Where nothing of the kind was metered, by a unit that is not charged, or behind a price that is taken first.
+  // Where nothing of the kind was metered, or behind a price that is taken first.
   for (const fields of [
     { effective_from: '2025-01-01', effective_to: '2026-01-01' },
     { resource_kind: 'volume', effective_from: '2026-01-01' },
-    { unit: 'gb_month', effective_from: '2026-01-01' },
     { unit: 'day', effective_from: '2026-01-01' },
     { currency: 'EUR', unit: 'month', effective_from: '2026-11-01' },
   ]) {

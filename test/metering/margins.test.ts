@@ -34,7 +34,7 @@ const charged = (amount_minor: number, currency = 'USD') => ({ currency, amount_
 test('margins: what a deployment and a tenant are charged, what the provider’s lines cost, and the rest', async t => {
   const bundle = await setup(t)
   const { clock, call } = bundle
-  clock.set('2026-10-31T10:00:00Z')
+  clock.set('2026-10-01T00:00:00Z')
   const [shop, blog, wiki] = [
     await deployment(bundle, 'acme'),
     await deployment(bundle, 'acme'),

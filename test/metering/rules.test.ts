@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TIME_UNITS } from '../../src/features/catalog/index.ts'
 import {
   chargeOf,
   decimal,
   hoursOf,
   isMetered,
-  METERED_UNITS,
   type Price,
   priceIn,
   quantityIn,
@@ -16,13 +16,9 @@ import {
 import { repricedBefore } from '../../src/features/metering/finished-months.ts'
 import { byCurrency, marginOf } from '../../src/features/metering/margin.ts'
 import { dueHours, endOfHour, hourOf, type Month, monthAsked } from '../../src/features/metering/period.ts'
-import {
-  includedOf,
-  kindsOf,
-  termsInForce,
-  type UsageFacts,
-  usageStatement,
-} from '../../src/features/metering/usage.ts'
+import { includedIn, kindsIn, termsIn } from '../../src/features/metering/slice-terms.ts'
+import { type UsageFacts, usageStatement } from '../../src/features/metering/usage.ts'
+import type { SubscriptionTerms } from '../../src/features/subscriptions/index.ts'
 
 const HOUR = 3_600n
 const february = monthAsked('2026-02', new Date('2026-11-15T12:00:00Z'))!
@@ -84,8 +80,7 @@ test('a month is as long as its days, and none that has not begun is taken', () 
     first_day: '2026-11-01',
     last_day: '2026-11-30',
     seconds: 30n * 86_400n,
-    last_moment: '2026-11-15T12:00:00.000Z',
-    current: true,
+    over: false,
   })
   assert.deepEqual(february, {
     period: '2026-02',
@@ -94,8 +89,7 @@ test('a month is as long as its days, and none that has not begun is taken', () 
     first_day: '2026-02-01',
     last_day: '2026-02-28',
     seconds: 28n * 86_400n,
-    last_moment: '2026-02-28T23:59:59.999Z',
-    current: false,
+    over: true,
   })
   const asked = (period: string | undefined, now: string) => monthAsked(period, new Date(now))
   assert.equal(asked('2024-02', '2026-11-15T00:00:00Z')!.last_day, '2024-02-29')
@@ -106,11 +100,11 @@ test('a month is as long as its days, and none that has not begun is taken', () 
 })
 
 test('units of time are metered; a month is the one that is charged', () => {
-  assert.deepEqual([...METERED_UNITS], ['hour', 'day', 'month'])
-  for (const unit of METERED_UNITS) assert.equal(isMetered(unit), true)
+  assert.deepEqual([...TIME_UNITS], ['hour', 'day', 'month'])
+  for (const unit of TIME_UNITS) assert.equal(isMetered(unit), true)
   for (const unit of ['gb_month', 'hours', '', null]) assert.equal(isMetered(unit), false)
   assert.deepEqual(
-    METERED_UNITS.map(unit => secondsOf(unit, february.seconds)),
+    TIME_UNITS.map(unit => secondsOf(unit, february.seconds)),
     [HOUR, 24n * HOUR, 672n * HOUR],
   )
 })
@@ -242,7 +236,9 @@ const item = (resource_kind: string, included_qty: number, fields: object = {}) 
   ...fields,
 })
 const hourly = (overage_price_cents: number) => ({ overage_unit: 'hour', overage_price_cents })
+const since = { valid_from: '2026-10-05T10:20:00.000Z', valid_to: null }
 const addon = (resource_kind: string, fields: object = {}) => ({
+  id: `a-${resource_kind}`,
   code: `more-${resource_kind}`,
   resource_kind,
   qty: 2,
@@ -250,39 +246,32 @@ const addon = (resource_kind: string, fields: object = {}) => ({
   quantity: 3,
   ...fields,
 })
+const bigVolumes = addon('volume', { qty: 5, quantity: 1, price_cents: 1900 })
 
-const subscription = {
+/** Terms of the whole month. */
+const agreed = ({
+  items = [item('droplet', 1, hourly(3)), item('seats', 5)],
+  addons = [addon('droplet'), bigVolumes],
+  currency = 'USD',
+  trial_ends_at = null as string | null,
+} = {}): SubscriptionTerms => ({
+  subscription_id: 's',
   deployment_id: 'd',
-  plan_code: 'growth',
-  plan_version_id: 'v',
-  base_price_cents: 7900,
-  currency: 'USD',
-  trial_ends_at: null as string | null,
-  items: [item('droplet', 1, hourly(3)), item('seats', 5)],
-  addons: [addon('droplet'), addon('volume', { qty: 5, quantity: 1, price_cents: 1900 })],
-}
-
-test('a month is free when all of it lies in the trial', () => {
-  const free = (trial_ends_at: string | null) =>
-    termsInForce({ ...subscription, trial_ends_at }, november)!.free
-  assert.equal(termsInForce(undefined, november), null)
-  assert.deepEqual(termsInForce(subscription, november), { ...subscription, free: false })
-  assert.deepEqual(['2026-12-01T00:00:00.000Z', '2026-11-30T23:59:59.999Z', null].map(free), [
-    true,
-    false,
-    false,
-  ])
+  currency,
+  trial_ends_at,
+  versions: [{ plan_code: 'growth', plan_version_id: 'v', base_price_cents: 7900, items, ...since }],
+  addons: addons.map(each => ({ ...each, currency, ...since })),
 })
 
 test('addons raise what is included, each as many times as it was attached', () => {
-  const terms = termsInForce(subscription, november)
-  assert.deepEqual(kindsOf(terms), ['droplet', 'seats', 'volume'])
-  assert.deepEqual(kindsOf(null), [])
+  const held = termsIn(agreed(), november.start_at)
+  assert.deepEqual(kindsIn(held), ['droplet', 'seats', 'volume'])
+  assert.deepEqual(kindsIn(null), [])
   assert.deepEqual(
-    ['droplet', 'seats', 'volume', 'database'].map(kind => includedOf(terms, kind)),
+    ['droplet', 'seats', 'volume', 'database'].map(kind => includedIn(held, kind)),
     [7n, 5n, 5n, 0n],
   )
-  assert.equal(includedOf(null, 'droplet'), 0n)
+  assert.equal(includedIn(null, 'droplet'), 0n)
 })
 
 const facts = (fields: Partial<UsageFacts> = {}): UsageFacts => {
@@ -290,10 +279,13 @@ const facts = (fields: Partial<UsageFacts> = {}): UsageFacts => {
   return {
     month: november,
     now: '2026-11-15T12:00:00.000Z',
-    terms: termsInForce(subscription, november),
+    terms: agreed(),
     slices: slicesOf(november, prices),
     prices,
     uses: [],
+    meters: [],
+    meterSums: [],
+    meterCounts: [],
     living: null,
     carriedFrom: '2026-11-15T12:00:00.000Z',
     ...fields,
@@ -325,14 +317,18 @@ test('a statement has a line for every kind that is sold, used or there, and add
   }
   const unpriced = { overage_unit: null, overage_price_cents: null, price_source: null }
   const free = { overage_cents: 0n, forecast_cents: 0n, cap: null }
+  const throughout = { from: november.start_at, to: november.end_at, seconds: november.seconds }
   assert.deepEqual(statement, {
     plan_code: 'growth',
     plan_version_id: 'v',
     currency: 'USD',
     base_price_cents: 7900n,
+    versions: [
+      { plan_code: 'growth', plan_version_id: 'v', price_cents: 7900, ...throughout, amount_cents: 7900n },
+    ],
     addons: [
-      { ...addon('droplet'), amount_cents: 2100n },
-      { ...addon('volume', { qty: 5, quantity: 1, price_cents: 1900 }), amount_cents: 1900n },
+      { ...addon('droplet'), ...throughout, amount_cents: 2100n },
+      { ...bigVolumes, ...throughout, amount_cents: 1900n },
     ],
     kinds: [
       { kind: 'database', ...nothing, live: 1, ...unpriced, ...free },
@@ -365,13 +361,14 @@ test('a statement has a line for every kind that is sold, used or there, and add
       { kind: 'seats', ...nothing, included: 5n, ...unpriced, ...free },
       { kind: 'volume', ...nothing, included: 5n, ...unpriced, ...free },
     ],
+    meters: [],
     total_cents: 7900n + 4000n + 300n,
     forecast_cents: 7900n + 4000n + 1416n,
   })
 })
 
 test('a month in the trial costs what is used beyond it, and one without a subscription the resource prices', () => {
-  const trial = termsInForce({ ...subscription, trial_ends_at: november.end_at }, november)
+  const trial = agreed({ trial_ends_at: november.end_at })
   const tried = usageStatement(facts({ terms: trial, uses: [use('droplet', 800n, 100n)] }))
   assert.deepEqual(
     [tried.base_price_cents, tried.addons.map(({ amount_cents }) => amount_cents), tried.total_cents],
@@ -384,7 +381,7 @@ test('a month in the trial costs what is used beyond it, and one without a subsc
     [null, null, 'USD', [], 40n],
   )
   assert.deepEqual([alone.kinds[0]!.live, alone.forecast_cents], [null, 40n], 'nothing is carried on')
-  const euro = termsInForce({ ...subscription, currency: 'EUR', items: [], addons: [] }, november)
+  const euro = agreed({ currency: 'EUR', items: [], addons: [] })
   const there = usageStatement(facts({ terms: euro, prices, uses: [use('droplet', 10n, 10n)] }))
   assert.deepEqual([there.currency, there.total_cents], ['EUR', 7950n])
 })
@@ -394,7 +391,7 @@ test('beyond what a plan includes without a price of its own the resource prices
     item('droplet', 1, { hard_cap_qty: 9 }),
     item('volume', 0, { ...hourly(0), hard_cap_qty: 4 }),
   ]
-  const terms = termsInForce({ ...subscription, items, addons: [] }, november)
+  const terms = agreed({ items, addons: [] })
   const prices = [
     price({ price_cents: 4, effective_to: '2026-11-11' }),
     price({ price_cents: 6, effective_from: '2026-11-11', effective_to: '2026-11-21' }),
@@ -446,7 +443,7 @@ test('beyond what a plan includes without a price of its own the resource prices
 test('a plan’s cap is the cap: addons raise what is included, never it', () => {
   const capped = (hard_cap_qty: number | null) => {
     const items = [item('droplet', 1, { hard_cap_qty })]
-    const terms = termsInForce({ ...subscription, items }, november)
+    const terms = agreed({ items })
     const { included, cap } = lineOf(usageStatement(facts({ terms })), 'droplet')
     return [included, cap]
   }
@@ -460,7 +457,7 @@ test('a plan’s cap is the cap: addons raise what is included, never it', () =>
 
 test('as many as are included are carried on for nothing, and only what is still to come', () => {
   // A cent a second: not one of them is lost.
-  const terms = termsInForce({ ...subscription, items: [item('droplet', 1, hourly(3600))] }, november)
+  const terms = agreed({ items: [item('droplet', 1, hourly(3600))] })
   const forecast = (living: number, carriedFrom: string) =>
     lineOf(usageStatement(facts({ terms, living: new Map([['droplet', living]]), carriedFrom })), 'droplet')
       .forecast_cents

@@ -38,7 +38,7 @@ const short = (kinds: any[]) =>
 test('a month’s usage: what the plan and addons include, what the rest costs so far, and what the month will cost', async t => {
   const bundle = await setup(t)
   const { clock } = bundle
-  clock.set('2026-11-27T23:00:00Z')
+  clock.set('2026-11-01T00:00:00Z')
   await price(bundle, { resource_kind: 'database', price_cents: 7, effective_to: '2026-11-29' })
   await price(bundle, { resource_kind: 'database', price_cents: 9, effective_from: '2026-11-29' })
   await price(bundle, { resource_kind: 'reserved_ip', unit: 'month', price_cents: 500 })
@@ -55,7 +55,7 @@ test('a month’s usage: what the plan and addons include, what the rest costs s
       },
       { resource_kind: 'volume', included_qty: 1, ...month(450) },
       { resource_kind: 'reserved_ip', included_qty: 1, hard_cap_qty: 5 },
-      { resource_kind: 'snapshot', included_qty: 0, overage_unit: 'gb_month', overage_price_cents: 10 },
+      { resource_kind: 'snapshot', included_qty: 0 },
       { resource_kind: 'seats', included_qty: 15, ...month(500) },
     ],
   })
@@ -87,10 +87,16 @@ test('a month’s usage: what the plan and addons include, what the rest costs s
     ['kubernetes_cluster', '36', 1, 0, null, null, null, null, 0, 0, null],
     ['reserved_ip', '72', 2, 1, '0.05', 'month', 500, 'resource_price', 25, 50, 5],
     ['seats', '0', 0, 15, '0', 'month', 500, 'plan', 0, 0, null],
-    ['snapshot', '36', 1, 0, null, 'gb_month', 10, 'plan', 0, 0, null],
+    ['snapshot', '36', 1, 0, null, null, null, null, 0, 0, null],
     ['volume', '72', 2, 1, '0.05', 'month', 450, 'plan', 23, 45, null],
   ])
   assert.deepEqual([kinds[1].used_seconds, kinds[1].overage_seconds], [180 * 3600, 72 * 3600])
+  const throughout = {
+    from: '2026-11-01T00:00:00.000Z',
+    to: '2026-12-01T00:00:00.000Z',
+    seconds: 30 * 86_400,
+  }
+  const addonId = rest.addons[0].id
   assert.deepEqual(rest, {
     deployment_id: id,
     tenant_id: 'acme',
@@ -102,9 +108,28 @@ test('a month’s usage: what the plan and addons include, what the rest costs s
     plan_version_id: subscribed.body.data.plan_version_id,
     currency: 'USD',
     base_price_cents: 7900,
-    addons: [
-      { code: more, resource_kind: 'droplet', qty: 1, price_cents: 700, quantity: 2, amount_cents: 1400 },
+    versions: [
+      {
+        plan_code: code,
+        plan_version_id: subscribed.body.data.plan_version_id,
+        price_cents: 7900,
+        ...throughout,
+        amount_cents: 7900,
+      },
     ],
+    addons: [
+      {
+        id: addonId,
+        code: more,
+        resource_kind: 'droplet',
+        qty: 1,
+        price_cents: 700,
+        quantity: 2,
+        ...throughout,
+        amount_cents: 1400,
+      },
+    ],
+    meters: [],
     total_cents: 7900 + 1400 + 276 + 216 + 25 + 23,
     forecast_cents: 7900 + 1400 + 600 + 432 + 50 + 45,
   })
@@ -123,9 +148,10 @@ test('a month’s usage: what the plan and addons include, what the rest costs s
     [next.period, next.metered_until, next.total_cents, next.kinds[0].used],
     ['2026-12', null, 9300, '0'],
   )
-  // Cancelled in December: that month is still paid for, the next one is not.
+  // Cancelled in the middle of December: half of that month is paid for, of the next one nothing.
+  clock.set('2026-12-16T12:00:00Z')
   await move(bundle, id, 'cancelled')
-  assert.equal((await usage(bundle, id)).total_cents, 9300)
+  assert.equal((await usage(bundle, id)).total_cents, 4650)
   clock.set('2027-01-01T00:00:00Z')
   const after = await usage(bundle, id)
   assert.deepEqual([after.plan_code, after.base_price_cents, after.addons], [null, 0, []])
@@ -168,6 +194,7 @@ test('another tenant’s usage is not there, and a month that has not begun or i
 
 test('sums too large for a float are written whole', async t => {
   const bundle = await setup(t)
+  bundle.clock.set('2026-11-01T00:00:00Z')
   const code = await plan(bundle, { price: 1_000_000_000_000 })
   const dear = await addon(bundle, { price_cents: 1_000_000_000_000, qty: 1_000_000_000_000 })
   const { id } = await deployment(bundle)

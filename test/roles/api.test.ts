@@ -183,6 +183,6 @@ test('the permissions are those that the operations need, and the one of a rule'
 /** What every caller may ask, whatever its roles permit. */
 const FREE = ['get', 'post', 'delete']
   .map(method => `${method} /api/v1/session`)
-  .concat('post /api/v1/invitations/accept', 'get /api/v1/openapi.json')
+  .concat('post /api/v1/invitations/accept', 'get /api/v1/openapi.json', 'get /api/v1/overview')
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })

@@ -34,9 +34,20 @@ test('a deployment is subscribed to the plan’s active version for the current 
     [id, code, 'active', null],
   )
   assert.deepEqual([data.current_period_start, data.current_period_end], ['2026-11-01', '2026-11-30'])
-  assert.deepEqual(data.addons, [
-    { code: disk, resource_kind: 'volume', qty: 100, price_cents: 500, currency: 'USD', quantity: 1 },
-    { code: seats, resource_kind: 'seats', qty: 5, price_cents: 900, currency: 'USD', quantity: 2 },
+  const since = { valid_from: '2026-11-15T12:00:00.000Z', valid_to: null }
+  // biome-ignore lint/suspicious/noExplicitAny: an answer
+  const shownAddons = data.addons.map(({ id, ...addon }: any) => addon)
+  assert.deepEqual(shownAddons, [
+    {
+      code: disk,
+      resource_kind: 'volume',
+      qty: 100,
+      price_cents: 500,
+      currency: 'USD',
+      quantity: 1,
+      ...since,
+    },
+    { code: seats, resource_kind: 'seats', qty: 5, price_cents: 900, currency: 'USD', quantity: 2, ...since },
   ])
   assert.deepEqual(await shown(bundle, id), data)
 })
@@ -162,7 +173,10 @@ test('changing the plan version moves the subscription, keeps addons, and a prev
   assert.deepEqual(await shown(bundle, id), before)
   const { subscription, ...said } = preview.body.data
   assert.deepEqual(subscription, before)
-  assert.deepEqual(Object.keys(said), ['preview', 'from', 'to', 'currency', 'difference_cents'])
+  assert.deepEqual(Object.keys(said), [
+    ...['preview', 'from', 'to', 'currency', 'difference_cents'],
+    ...['effective_from', 'month'],
+  ])
 
   const changed = await change(bundle, id, { plan_code: growth }, token)
   assert.equal(changed.body.data.from.plan_code, starter)

@@ -5,12 +5,15 @@ import { join } from 'node:path'
 import { after, type TestContext } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { buildManagement } from '../../src/management.ts'
+import { onPostgresAlone } from './engine.ts'
 import { type Bundle, type SetupOptions, setup } from './setup.ts'
 
 const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync)
 
-/** For every test that opens a page. */
-export const inBrowser = { skip: browserPath === undefined && 'there is no Chromium here' }
+/** For every test that opens a page. Once, in the run on PostgreSQL: a browser takes as long as a hundred other tests. */
+export const inBrowser = {
+  skip: onPostgresAlone.skip || (browserPath === undefined && 'there is no Chromium here'),
+}
 
 const quiet = [
   '--no-sandbox',

@@ -16,6 +16,8 @@ const OPEN = `
   GET /api/v1/catalog/plans/:code
   GET /api/v1/catalog/addons
   GET /api/v1/catalog/addons/:code
+  GET /api/v1/catalog/meters
+  GET /api/v1/catalog/meters/:code
   GET /api/v1/costs
   GET /api/v1/costs/lines
   GET /api/v1/costs/summary
@@ -27,9 +29,13 @@ const OPEN = `
   PATCH /api/v1/deployments/:id
   GET /api/v1/deployments/:id/events
   GET /api/v1/deployments/:id/usage
+  GET /api/v1/deployments/:id/statements
+  GET /api/v1/statements/:id
   POST /api/v1/deployments/:id/transition
   POST /api/v1/deployments/:id/subscribe
   POST /api/v1/deployments/:id/change-plan-version
+  POST /api/v1/deployments/:id/addons
+  DELETE /api/v1/deployments/:id/addons/:addon_id
   GET /api/v1/inventory
   GET /api/v1/inventory/:id
   GET /api/v1/inventory/:id/events
@@ -39,6 +45,7 @@ const OPEN = `
   GET /api/v1/sagas
   GET /api/v1/sagas/:id
   GET /api/v1/sagas/:id/steps
+  POST /api/v1/usage-events
   GET /api/v1/webhooks
   POST /api/v1/webhooks
   GET /api/v1/webhooks/:id

@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 28774a54b38128f2c89eb1846d2e6db43528b343ee777501ac79db5cc3367164
+// Made from docs/openapi.json by `npm run console:types`: fca5a5e0b0698b58e7c5f8c17dd0f71e26f406d512df80d0341e58b966b54263
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -43,6 +43,10 @@ export const operations = {
   createResourcePrice: ["POST","/api/v1/catalog/resource-prices","Catalog","operators","catalog:write"],
   getResourcePrice: ["GET","/api/v1/catalog/resource-prices/{id}","Catalog","operators","catalog:read"],
   endResourcePrice: ["PATCH","/api/v1/catalog/resource-prices/{id}","Catalog","operators","catalog:write"],
+  listMeters: ["GET","/api/v1/catalog/meters","Catalog","tenants","catalog:read"],
+  createMeter: ["POST","/api/v1/catalog/meters","Catalog","operators","catalog:write"],
+  getMeter: ["GET","/api/v1/catalog/meters/{code}","Catalog","tenants","catalog:read"],
+  renameMeter: ["PATCH","/api/v1/catalog/meters/{code}","Catalog","operators","catalog:write"],
   listDeployments: ["GET","/api/v1/deployments","Deployments","tenants","deployments:read"],
   createDeployment: ["POST","/api/v1/deployments","Deployments","tenants","deployments:write"],
   getDeploymentLifecycle: ["GET","/api/v1/deployments/lifecycle","Deployments","tenants","deployments:read"],
@@ -52,6 +56,8 @@ export const operations = {
   transitionDeployment: ["POST","/api/v1/deployments/{id}/transition","Deployments","tenants","deployments:write","deployments:operate"],
   subscribeDeployment: ["POST","/api/v1/deployments/{id}/subscribe","Deployments","tenants","deployments:write"],
   changePlanVersion: ["POST","/api/v1/deployments/{id}/change-plan-version","Deployments","tenants","deployments:write"],
+  addAddon: ["POST","/api/v1/deployments/{id}/addons","Deployments","tenants","deployments:write"],
+  removeAddon: ["DELETE","/api/v1/deployments/{id}/addons/{addon_id}","Deployments","tenants","deployments:write"],
   listSagas: ["GET","/api/v1/sagas","Sagas","tenants","sagas:read"],
   startSaga: ["POST","/api/v1/sagas","Sagas","operators","sagas:run"],
   getSaga: ["GET","/api/v1/sagas/{id}","Sagas","tenants","sagas:read"],
@@ -94,6 +100,8 @@ export const operations = {
   rotateApiKey: ["POST","/api/v1/users/{user_id}/api_keys/{key_id}/rotate","API keys","tenants","users:write"],
   getUsage: ["GET","/api/v1/deployments/{id}/usage","Deployments","tenants","deployments:read"],
   listMargins: ["GET","/api/v1/billing/margins","Billing","operators","billing:read"],
+  listStatements: ["GET","/api/v1/deployments/{id}/statements","Deployments","tenants","deployments:read"],
+  getStatement: ["GET","/api/v1/statements/{id}","Deployments","tenants","deployments:read"],
   listWebhooks: ["GET","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   createWebhook: ["POST","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   getWebhook: ["GET","/api/v1/admin/webhooks/{id}","Webhooks","platform_admin",null],
@@ -146,4 +154,5 @@ export const operations = {
   getInvitation: ["GET","/api/v1/admin/invitations/{id}","Administration","platform_admin",null],
   revokeInvitation: ["DELETE","/api/v1/admin/invitations/{id}","Administration","platform_admin",null],
   acceptInvitation: ["POST","/api/v1/invitations/accept","Invitations","tenants",null],
+  sendUsageEvents: ["POST","/api/v1/usage-events","Deployments","tenants","usage_events:write"],
 } as const

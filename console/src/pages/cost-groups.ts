@@ -1,8 +1,17 @@
 // Costs over months, as the API lists them, turned into what is stacked: one series for each group, each currency by itself.
-import type { Schemas } from '../api.ts'
-import { decimalOfMinor } from '../ui/minor.ts'
+// Pure.
 
-type Cost = Schemas['Cost']
+/** Of the API's `Cost` as much as is stacked. */
+interface Cost {
+  period: string
+  currency: string
+  amount: string
+  others?: boolean
+  tenant_id?: string | null
+  kind?: string | null
+  deployment_id?: string | null
+  project_name?: string | null
+}
 
 export const DIMENSIONS = {
   tenant: { member: 'tenant_id', name: 'Tenant', filter: 'tenant_id' },
@@ -40,7 +49,7 @@ export function stacksOf(rows: Cost[], dimension: Dimension): Stack[] {
       const key = JSON.stringify([value, others])
       const group = groups.get(key) ?? { value, others, amounts: months.map(() => 0), total: 0 }
       groups.set(key, group)
-      const amount = Number(decimalOfMinor(row.amount_minor, currency))
+      const amount = Number(row.amount)
       group.amounts[months.indexOf(row.period)]! += amount
       group.total += amount
     }

@@ -5,6 +5,7 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, type FieldError, invalid, notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
+import { type MeterRow, meterErrors, type NewMeter, unitErrors, unmeasured } from './meter.ts'
 import {
   itemErrors,
   mayBeRewritten,
@@ -27,6 +28,7 @@ import {
   activate,
   deleteDraftRow,
   findAddons,
+  findMeters,
   findPrice,
   findVersion,
   findVersionNumbered,
@@ -34,6 +36,7 @@ import {
   listPricesOf,
   lockPlan,
   lockSubject,
+  METERS,
   PLANS,
   PRICES,
   retireActive,
@@ -68,6 +71,7 @@ export function createPlanVersion(
 ): Promise<PlanVersion> {
   refuse(itemErrors(terms.items, '/items'))
   return transaction(db, async tx => {
+    await refuseUnmeasured(tx, terms)
     const plan = await takeVersionNumber(tx, planCode)
     if (!plan) throw notFound()
     const id = newId()
@@ -87,10 +91,15 @@ export function replaceDraft(
   refuse(itemErrors(terms.items, '/items'))
   return transaction(db, async tx => {
     const draft = await lockDraft(tx, planCode, version)
+    await refuseUnmeasured(tx, terms)
     if (!(await rewriteDraft(tx, draft.id, terms))) throw notADraft(draft)
     return (await findVersion(tx, draft.id))!
   })
 }
+
+/** A unit that nothing measures would never be charged. */
+const refuseUnmeasured = async (tx: Executor, { items }: VersionTerms) =>
+  refuse(unitErrors(items, await findMeters(tx), '/items'))
 
 export function deleteDraft({ db }: Needed, planCode: string, version: number): Promise<void> {
   return transaction(db, async tx => {
@@ -168,6 +177,25 @@ export async function updateAddon(
   return addon
 }
 
+/** What counts and by what scale stays for good; only its name may change. */
+export async function createMeter({ db, clock }: Needed, terms: NewMeter): Promise<MeterRow> {
+  refuse(meterErrors(terms, ''))
+  const meter = { ...terms, name: terms.name ?? terms.code, created_at: clock.now().toISOString() }
+  try {
+    return (await METERS.insert(db, [meter]))[0]!
+  } catch (error) {
+    if (violatedConstraint(error) !== 'meters_pkey') throw error
+    throw conflict('meter_code_taken', `There is a meter ${terms.code} already.`, { cause: error })
+  }
+}
+
+export async function renameMeter({ db }: Needed, code: string, name?: string): Promise<MeterRow> {
+  const [meter] =
+    name === undefined ? await findMeters(db, [code]) : await METERS.update(db, { code }, { name })
+  if (!meter) throw notFound()
+  return meter
+}
+
 /** All prices of a kind in a currency, before a change and after it. */
 export interface PriceChange {
   resource_kind: string
@@ -180,12 +208,14 @@ export interface PriceChange {
 export type PriceGuard = (tx: Executor, change: PriceChange) => Promise<void>
 
 /** Of one kind, unit and currency, no two prices hold on one day. */
-export function addResourcePrice(
+export async function addResourcePrice(
   { db, clock }: Needed,
   guard: PriceGuard,
   terms: PriceTerms,
 ): Promise<ResourcePriceRow> {
   refuse(periodErrors(terms, ''))
+  const message = unmeasured(terms.resource_kind, terms.unit, await findMeters(db, [terms.resource_kind]))
+  if (message !== undefined) refuse([{ pointer: '/unit', message }])
   const price = { id: newId(), ...terms, created_at: clock.now().toISOString() }
   return changePrices(db, guard, price, async tx => (await PRICES.insert(tx, [price]))[0]!)
 }

@@ -1,6 +1,7 @@
 // What must be done so that the catalog is as a file says, and those changes in words. A plan: this file decides, others
 // do. What the file does not mention stays: nothing in a catalog is ever deleted, for subscriptions may refer to it.
 import type { Catalog } from './catalog-file.ts'
+import { type Meters, type MeterTerms, unmeasured } from './meter.ts'
 import { type PlanItem, sameItem, sameTerms, sortedItems, type VersionTerms } from './plan.ts'
 import { overlap, type PriceTerms, subjectOf } from './price.ts'
 
@@ -11,6 +12,8 @@ export type StandingPrice = PriceTerms & { id: string }
 export type StandingCatalog = Omit<Catalog, 'resource_prices'> & { resource_prices: StandingPrice[] }
 
 export type Change =
+  | { do: 'create meter'; meter: MeterTerms }
+  | { do: 'rename meter'; code: string; before: string; name: string }
   | { do: 'create plan'; code: string; name: string }
   | { do: 'rename plan'; code: string; before: string; name: string }
   | { do: 'publish version'; code: string; before: VersionTerms | null; terms: VersionTerms }
@@ -27,15 +30,51 @@ export interface CatalogDiff {
 }
 
 export function catalogDiff(standing: StandingCatalog, wanted: Catalog): CatalogDiff {
+  const meters = meterChanges(standing.meters, wanted.meters)
   const prices = priceChanges(standing.resource_prices, wanted.resource_prices)
   return {
     changes: [
+      ...meters.changes,
       ...wanted.plans.flatMap(plan => planChanges(standing, plan)),
       ...wanted.addons.flatMap(addon => addonChanges(standing, addon)),
       ...prices.changes,
     ],
-    refusals: prices.refusals,
+    refusals: [...meters.refusals, ...unmeasuredIn(wanted, standing.meters), ...prices.refusals],
   }
+}
+
+const METER_FIELDS = ['aggregation', 'unit', 'scale'] as const
+
+function meterChanges(standing: MeterTerms[], wanted: MeterTerms[]): CatalogDiff {
+  const changes: Change[] = []
+  const refusals: string[] = []
+  for (const meter of wanted) {
+    const { code, name } = meter
+    const known = standing.find(other => other.code === code)
+    if (!known) changes.push({ do: 'create meter', meter })
+    else if (known.name !== name) changes.push({ do: 'rename meter', code, before: known.name, name })
+    for (const field of known ? METER_FIELDS : [])
+      if (known![field] !== meter[field])
+        refusals.push(
+          `meter ${code}: its ${field} is ${known![field]} and stays so (the file says ${meter[field]}): make another meter`,
+        )
+  }
+  return { changes, refusals }
+}
+
+/** By the meters that there are and those of the file. */
+function unmeasuredIn({ meters, plans, resource_prices }: Catalog, standing: Meters): string[] {
+  const all = [...standing, ...meters]
+  const told = (what: string, kind: string, unit: string | null) => {
+    const fault = unit === null ? undefined : unmeasured(kind, unit, all)
+    return fault === undefined ? [] : [`${what}: ${fault}`]
+  }
+  return [
+    ...plans.flatMap(({ code, version }) =>
+      (version?.items ?? []).flatMap(item => told(`plan ${code}`, item.resource_kind, item.overage_unit)),
+    ),
+    ...resource_prices.flatMap(price => told(`price ${priceName(price)}`, price.resource_kind, price.unit)),
+  ]
 }
 
 function planChanges(
@@ -108,6 +147,12 @@ interface Line {
 /** One to a few lines: what an operator reads before the change is made. */
 export function describeChange(change: Change): Line[] {
   switch (change.do) {
+    case 'create meter': {
+      const { code, aggregation, unit, scale } = change.meter
+      return [{ sign: '+', text: `meter ${code}: ${aggregation} of ${unit}, by ${scale}` }]
+    }
+    case 'rename meter':
+      return [{ sign: '~', text: `meter ${change.code}: name ${change.before} → ${change.name}` }]
     case 'create plan':
       return [{ sign: '+', text: `plan ${change.code} (${change.name})` }]
     case 'rename plan':

@@ -5,6 +5,7 @@ import { type Document, isNode, LineCounter, parseDocument, stringify } from 'ya
 import type { FieldError } from '../../kernel/errors.ts'
 import { Body, Nullable } from '../../kernel/http/schemas.ts'
 import { fieldErrors, validatorCompiler } from '../../kernel/http/validation.ts'
+import { CreateMeter, type MeterTerms, meterErrors } from './meter.ts'
 import { CreatePlan, itemErrors, VersionTerms } from './plan.ts'
 import {
   CreateAddon,
@@ -17,6 +18,7 @@ import {
 } from './price.ts'
 
 export interface Catalog {
+  meters: MeterTerms[]
   /** Each with what its active version is to be; null: the file does not say. */
   plans: { code: string; name: string; version: VersionTerms | null }[]
   addons: Required<NewAddon>[]
@@ -25,6 +27,7 @@ export interface Catalog {
 
 /** With the bodies of the API, so that a file and a request are judged alike. */
 const CatalogDocument = Body({
+  meters: Type.Array(CreateMeter, { default: [] }),
   plans: Type.Array(
     Body({
       ...CreatePlan.properties,
@@ -64,11 +67,16 @@ export function readCatalogFile(text: string): ReadCatalog {
     const placed = errors.map(error => placedIn(document, lines, error))
     return { faults: placed.toSorted((a, b) => a.line - b.line).map(fault => fault.text) }
   }
-  const { plans, addons, resource_prices } = value as Static<typeof CatalogDocument>
+  const { meters, plans, addons, resource_prices } = value as Static<typeof CatalogDocument>
+  const named = <T extends { code: string; name?: string }>(entry: T) => ({
+    ...entry,
+    name: entry.name ?? entry.code,
+  })
   return {
     catalog: {
+      meters: meters.map(named),
       plans,
-      addons: addons.map(addon => ({ ...addon, name: addon.name ?? addon.code })),
+      addons: addons.map(named),
       resource_prices,
     },
   }
@@ -81,8 +89,10 @@ function faultsOf(value: unknown): FieldError[] {
     const faults = (validate.errors ?? []).flatMap(error => fieldErrors([error], 'body'))
     return [...new Map(faults.map(fault => [`${fault.pointer} ${fault.message}`, fault])).values()]
   }
-  const { plans, addons, resource_prices } = value as Static<typeof CatalogDocument>
+  const { meters, plans, addons, resource_prices } = value as Static<typeof CatalogDocument>
   return [
+    ...repeated(meters, 'meters'),
+    ...meters.flatMap((meter, index) => meterErrors(meter, `/meters/${index}`)),
     ...repeated(plans, 'plans'),
     ...repeated(addons, 'addons'),
     ...plans.flatMap(({ version }, index) =>

@@ -23,16 +23,17 @@ export const Name = Type.String({
 export const ResourceKind = Type.String({
   maxLength: 63,
   pattern: '^[a-z][a-z0-9_]{0,62}$',
-  description: 'What is sold: a kind of the inventory, or anything else a plan counts, such as `seats`.',
+  description:
+    'What is sold: a kind of the inventory, a meter, or anything else a plan counts, such as `seats`.',
 })
 export const Unit = Type.String({
   maxLength: 63,
   pattern: '^[a-z][a-z0-9_-]{0,62}$',
-  description: 'Such as `hour` or `gb_month`.',
+  description: '`hour`, `day` or `month`; for a meter its own unit.',
 })
 export const Cents = Type.Integer({ minimum: 0, maximum: MOST, description: 'Minor units.' })
 export const Quantity = Type.Integer({ minimum: 0, maximum: MOST })
-export const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217.' })
+export const Currency = Type.String({ format: 'iso-4217', description: 'ISO 4217.' })
 
 export const CreatePlan = Body({ code: Code, name: Name }, { title: 'CreatePlan' })
 export const UpdatePlan = Body({ name: Type.Optional(Name) }, { title: 'UpdatePlan' })
@@ -75,9 +76,13 @@ export const mayBeRewritten = (state: VersionState): boolean => state === 'draft
 
 export const PlanItem = noun('PlanItem', {
   resource_kind: Type.String(),
-  included_qty: Type.Integer({ description: 'How much of the kind the base price includes.' }),
+  included_qty: Type.Integer({
+    description: 'How much of the kind the base price includes; of a meter in steps of its scale.',
+  }),
   overage_unit: Nullable(Type.String({ description: 'What is charged beyond it; null: nothing is.' })),
-  overage_price_cents: Nullable(Type.Integer({ description: 'For one unit beyond it.' })),
+  overage_price_cents: Nullable(
+    Type.Integer({ description: 'For one unit beyond it; of a meter for one step of its scale.' }),
+  ),
   hard_cap_qty: Nullable(Type.Integer({ description: 'Never more than this; null: no cap.' })),
 })
 export type PlanItem = Static<typeof PlanItem>
@@ -110,7 +115,10 @@ export type PlanVersion = Static<typeof PlanVersion>
 
 /** As the API shows it: with how many have it, which another feature knows. */
 export const ShownPlanVersion = extended('PlanVersion', PlanVersion, {
-  subscriptions: Type.Integer({ description: 'How many have this version and are not cancelled.' }),
+  subscriptions: Type.Integer({
+    description:
+      'How many have this version until further notice, those too that change to it on a day to come.',
+  }),
 })
 
 /** A row of plans, and its active version `v` where it has one. */

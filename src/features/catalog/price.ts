@@ -12,7 +12,9 @@ export const Addon = noun('Addon', {
   code: Type.String(),
   name: Type.String(),
   resource_kind: Type.String(),
-  qty: Type.Integer({ description: 'How much of the kind one addon adds.' }),
+  qty: Type.Integer({
+    description: 'How much of the kind one addon adds; of a meter in steps of its scale.',
+  }),
   price_cents: Type.Integer(),
   currency: Type.String(),
   created_at: Time,
@@ -51,7 +53,7 @@ export const ResourcePrice = noun('ResourcePrice', {
   id: Id,
   resource_kind: Type.String(),
   unit: Type.String(),
-  price_cents: Type.Integer({ description: 'For one unit.' }),
+  price_cents: Type.Integer({ description: 'For one unit; of a meter for one step of its scale.' }),
   currency: Type.String(),
   effective_from: Type.String({ format: 'date', description: 'The first day it holds.' }),
   effective_to: Nullable(

@@ -9,7 +9,7 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import { type Catalog, readCatalogFile } from './catalog-file.ts'
-import { ADDONS, activate, insertDraft, lockEmptyCatalog, PLANS, PRICES } from './store.ts'
+import { ADDONS, activate, insertDraft, lockEmptyCatalog, METERS, PLANS, PRICES } from './store.ts'
 
 const EXAMPLE_CATALOG = join(import.meta.dirname, '../../../examples/catalog.yaml')
 
@@ -30,7 +30,12 @@ export async function seedExampleCatalog({ db, clock }: Pick<Deps, 'db' | 'clock
   }
 }
 
-async function insertCatalog(tx: Executor, { plans, addons, resource_prices }: Catalog, created_at: string) {
+async function insertCatalog(tx: Executor, catalog: Catalog, created_at: string) {
+  const { meters, plans, addons, resource_prices } = catalog
+  await METERS.insert(
+    tx,
+    meters.map(meter => ({ ...meter, created_at })),
+  )
   for (const { code, name, version } of plans) {
     const plan_id = newId()
     await PLANS.insert(tx, [{ id: plan_id, code, name, last_version: version ? 1 : 0, created_at }])

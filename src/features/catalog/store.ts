@@ -1,11 +1,12 @@
-// All SQL of the catalog: plans, their versions and items, addons and resource prices.
+// All SQL of the catalog: plans, their versions and items, addons, resource prices and meters.
 import { type RawBuilder, sql } from 'kysely'
 import { auditedTable } from '../../kernel/audit.ts'
 import { listPage } from '../../kernel/db/list.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Key } from '../../kernel/http/pages.ts'
-import { jsonOf } from '../../kernel/noun.ts'
+import { columnsOf, jsonOf } from '../../kernel/noun.ts'
+import { Meter, type MeterRow } from './meter.ts'
 import { Plan, type PlanRow, PlanVersion, ShownPlanVersion, type VersionTerms } from './plan.ts'
 import {
   Addon,
@@ -22,6 +23,7 @@ const VERSIONS = auditedTable('plan_versions', { key: ['id'] })
 const ITEMS = auditedTable('plan_items', { key: ['plan_version_id', 'resource_kind'] })
 export const ADDONS = auditedTable('addons', { key: ['id'], silent: ['updated_at'] })
 export const PRICES = auditedTable('resource_prices', { key: ['id'] })
+export const METERS = auditedTable('meters', { key: ['code'] })
 
 /** A row as the API writes it, with what it is sorted by. */
 type Listed<Sorted> = Sorted & { json: string }
@@ -201,6 +203,29 @@ export async function findAddons(executor: Executor, codes: readonly string[]): 
   return executor.selectFrom('addons').selectAll().where('code', 'in', codes).orderBy('code').execute()
 }
 
+/** By code. */
+export const listMeters = (
+  executor: Executor,
+  limit: number,
+  after: Key | null,
+): Promise<Listed<{ code: string }>[]> =>
+  listPage(executor, {
+    name: 'catalog_meters',
+    select: `select m.code, ${jsonOf(Meter, 'm')}::text as json from meters m`,
+    orderBy: ['m.code'],
+    after,
+    limit,
+  })
+
+const FIND_METERS = {
+  name: 'catalog_find_meters',
+  text: `select ${columnsOf(Meter).join(', ')} from meters where $1::text[] is null or code = any($1) order by code`,
+}
+
+/** Those of the codes that exist, or all, by code. A meter stays, and so does all of it but its name. */
+export const findMeters = (executor: Executor, codes: readonly string[] | null = null): Promise<MeterRow[]> =>
+  runStatement(executor, FIND_METERS, [codes])
+
 export interface PriceFilter {
   resource_kind?: string
   unit?: string
@@ -277,6 +302,8 @@ export async function lockEmptyCatalog(tx: Executor): Promise<boolean> {
   await sql`select pg_advisory_xact_lock(${SEED_KEY})`.execute(tx)
   const { rows } = await sql<{ empty: boolean }>`
     select not exists (select 1 from plans) and not exists (select 1 from addons)
-      and not exists (select 1 from resource_prices) as empty`.execute(tx)
+      and not exists (select 1 from resource_prices) and not exists (select 1 from meters) as empty`.execute(
+    tx,
+  )
   return rows[0]!.empty
 }

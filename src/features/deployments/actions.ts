@@ -1,17 +1,23 @@
-// Creating, changing and subscribing deployments.
+// Creating and changing deployments.
 import { sql } from 'kysely'
 import type { Deps } from '../../deps.ts'
 import { violatedConstraint } from '../../kernel/db/errors.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { conflict, forbidden, invalid, notFound } from '../../kernel/errors.ts'
 import { type Caller, mayOperate, scopeOf, seesAllTenants } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
-import { type AddonChoice, changePlanVersion, subscribe } from '../subscriptions/index.ts'
+import { type Books, timeOf } from '../subscriptions/index.ts'
+import { allowPast } from './backdating.ts'
 import type { CloudDeploymentRow } from './deployment.ts'
-import { FIRST_STATE, isOver, OPERATE, subscriptionAfter } from './lifecycle.ts'
-import { DEPLOYMENTS, lockDeployment } from './store.ts'
+import { FIRST_STATE, OPERATE } from './lifecycle.ts'
+import { DEPLOYMENTS } from './store.ts'
 
 type Needed = Pick<Deps, 'db' | 'clock'>
+
+interface Founding extends Needed {
+  books: Pick<Books, 'openFrom'>
+}
 
 export interface NewDeployment {
   slug: string
@@ -21,15 +27,32 @@ export interface NewDeployment {
   llm_mode?: string
   template_code?: string | null
   template_version?: string | null
+  created_at?: string
 }
 
 /** It starts in `active`; creating it records no event, for no state was left. */
 export async function createDeployment(
-  { db, clock }: Needed,
+  { db, clock, books }: Founding,
   caller: Caller,
-  given: NewDeployment,
+  { created_at, ...given }: NewDeployment,
 ): Promise<CloudDeploymentRow> {
-  const now = clock.now().toISOString()
+  const now = clock.now()
+  if (created_at === undefined) return insertDeployment(db, caller, given, now.toISOString())
+  const at = timeOf(created_at, now, '/created_at')
+  if (at > now.toISOString())
+    throw invalid('The body is not acceptable.', [{ pointer: '/created_at', message: 'is still to come' }])
+  return transaction(db, async tx => {
+    await allowPast(tx, books, caller, { field: 'created_at', at })
+    return insertDeployment(tx, caller, given, at)
+  })
+}
+
+async function insertDeployment(
+  db: Executor,
+  caller: Caller,
+  given: Omit<NewDeployment, 'created_at'>,
+  at: string,
+): Promise<CloudDeploymentRow> {
   const row: CloudDeploymentRow = {
     id: newId(),
     tenant_id: tenantFor(caller, given.tenant_id),
@@ -44,8 +67,8 @@ export async function createDeployment(
     billing_action_suspended_reason: null,
     template_code: given.template_code ?? null,
     template_version: given.template_version ?? null,
-    created_at: now,
-    updated_at: now,
+    created_at: at,
+    updated_at: at,
   }
   try {
     return (await DEPLOYMENTS.insert(db, [row]))[0]!
@@ -125,62 +148,4 @@ function suspendedBy(by: string, at: string, reason: string | null | undefined) 
         ? sql<string | null>`case when billing_action_suspended then billing_action_suspended_reason end`
         : reason,
   }
-}
-
-export interface SubscribeInput {
-  plan_code: string
-  addons?: AddonChoice[]
-  trial_ends_at?: string | null
-}
-
-/**
- * The subscription as JSON text. The deployment is locked, so that it cannot be cancelled between the check and the
- * write; so it is for a change of plan.
- */
-export function subscribeDeployment(
-  { db, clock }: Needed,
-  caller: Caller,
-  id: string,
-  { plan_code, addons = [], trial_ends_at: trial = null }: SubscribeInput,
-): Promise<string> {
-  if (trial !== null && !mayOperate(caller, OPERATE))
-    throw forbidden(`trial_ends_at is for operators with ${OPERATE}.`)
-  return transaction(db, async tx => {
-    const deployment = await lockDeployment(tx, scopeOf(caller), id)
-    if (!deployment) throw notFound()
-    if (isOver(deployment.state))
-      throw invalid(`A deployment that is ${deployment.state} takes no subscription.`)
-    const now = clock.now()
-    if (trial !== null && Date.parse(trial) <= now.getTime()) {
-      throw invalid('The body is not acceptable.', [
-        { pointer: '/trial_ends_at', message: 'lies in the past' },
-      ])
-    }
-    const status = subscriptionAfter(deployment.state) ?? 'active'
-    return subscribe(tx, now, { deploymentId: id, planCode: plan_code, addons, trialEndsAt: trial, status })
-  })
-}
-
-export interface ChangeInput {
-  plan_code?: string
-  plan_version_id?: string
-  preview?: boolean
-}
-
-export function changeDeploymentPlan(
-  { db, clock }: Needed,
-  caller: Caller,
-  id: string,
-  { plan_code, plan_version_id, preview = false }: ChangeInput,
-): Promise<object> {
-  return transaction(db, async tx => {
-    if (!(await lockDeployment(tx, scopeOf(caller), id))) throw notFound()
-    return changePlanVersion(tx, clock.now(), {
-      deploymentId: id,
-      planCode: plan_code,
-      planVersionId: plan_version_id,
-      preview,
-      anyVersion: caller.platformAdmin,
-    })
-  })
 }

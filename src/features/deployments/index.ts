@@ -6,7 +6,9 @@ export {
   type BilledDeployment,
   deploymentExists,
   findDeployment,
+  findNamed,
   firstMadeAt,
   listBilled,
   lockDeploymentAlone,
 } from './store.ts'
+export { subscriptionRoutes } from './subscription-routes.ts'

@@ -6,8 +6,8 @@ import { refuseForeignTenant } from '../../kernel/http/caller.ts'
 import { cursorOf } from '../../kernel/http/pages.ts'
 import { JsonText, routes } from '../../kernel/http/route.ts'
 import { Body, ExternalId, Id, Nullable } from '../../kernel/http/schemas.ts'
-import { ChangePlanVersionBody, PlanChange, SubscribeBody, Subscription } from '../subscriptions/index.ts'
-import { changeDeploymentPlan, createDeployment, subscribeDeployment, updateDeployment } from './actions.ts'
+import { type Books, DayOrTime } from '../subscriptions/index.ts'
+import { createDeployment, updateDeployment } from './actions.ts'
 import {
   Deployment,
   DeploymentDetail,
@@ -39,6 +39,13 @@ const CreateDeployment = Body({
   llm_mode: Type.Optional(Type.String({ ...ShortSlug, default: 'standard' })),
   template_code: Type.Optional(Nullable(Template)),
   template_version: Type.Optional(Nullable(Template)),
+  created_at: Type.Optional(
+    Type.String({
+      ...DayOrTime,
+      description:
+        'For a platform_admin: a day or a time in the past since which it has been there, not in a month that is closed. Default: now.',
+    }),
+  ),
 })
 
 const UpdateDeployment = Body({
@@ -84,8 +91,8 @@ const MOVES: Record<Mover, ReturnType<typeof allMovesOf>> = {
 
 const LIFECYCLE_SHOWN = describedLifecycle()
 
-export const deploymentRoutes = (deps: Deps) =>
-  routes(deps, { tag: 'Deployments', guard: 'caller' }, route => {
+export const deploymentRoutes = (deps: Deps, books: Pick<Books, 'openFrom'>) =>
+  routes({ ...deps, books }, { tag: 'Deployments', guard: 'caller' }, route => {
     route.list(
       base,
       {
@@ -109,7 +116,12 @@ export const deploymentRoutes = (deps: Deps) =>
         id: 'createDeployment',
         summary: 'Create a deployment',
         description: 'It starts in `active`. 409 `slug_taken` when the tenant has one of that slug.',
-        problems: { 409: { slug_taken: 'The tenant has a deployment of that slug.' } },
+        problems: {
+          409: {
+            slug_taken: 'The tenant has a deployment of that slug.',
+            month_closed: 'The statements of that month are written.',
+          },
+        },
         body: CreateDeployment,
         status: 201,
         data: Deployment,
@@ -143,7 +155,7 @@ export const deploymentRoutes = (deps: Deps) =>
         data: DeploymentDetail,
       },
       async ({ caller, scope, params }) => {
-        const json = await showDeployment(deps.db, scope, params.id, MOVES[moverOf(caller)])
+        const json = await showDeployment(deps.db, scope, params.id, MOVES[moverOf(caller)], deps.clock.now())
         if (json === undefined) throw notFound()
         return new JsonText(json)
       },
@@ -206,41 +218,5 @@ export const deploymentRoutes = (deps: Deps) =>
         const { deployment, event, allowed } = await transitionDeployment(deps, caller, params.id, body)
         return { ...JSON.parse(deployment), allowed_transitions: allowed, event }
       },
-    )
-
-    route.post(
-      `${base}/:id/subscribe`,
-      {
-        id: 'subscribeDeployment',
-        summary: 'Subscribe a deployment to a plan',
-        description:
-          'Binds it to the plan’s active version and copies price and quantity of the addons. 409 `already_subscribed`.',
-        problems: { 409: { already_subscribed: 'The deployment has a subscription.' } },
-        params,
-        body: SubscribeBody,
-        status: 201,
-        data: Subscription,
-      },
-      async ({ deps, caller, params, body, reply }) => {
-        const json = await subscribeDeployment(deps, caller, params.id, body)
-        reply.header('location', `${base}/${params.id}`)
-        return new JsonText(json)
-      },
-    )
-
-    route.post(
-      `${base}/:id/change-plan-version`,
-      {
-        id: 'changePlanVersion',
-        summary: 'Move the subscription to another plan version',
-        description:
-          'From now on: the running month is priced by what holds at its end, months that are over stay as they are. With ' +
-          '`preview: true` it says what would change, in cents, and changes nothing. Addons keep what was agreed.',
-        problems: { 409: { not_subscribed: 'The deployment has no subscription.' } },
-        params,
-        body: ChangePlanVersionBody,
-        data: PlanChange,
-      },
-      ({ deps, caller, params, body }) => changeDeploymentPlan(deps, caller, params.id, body),
     )
   })

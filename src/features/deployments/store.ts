@@ -43,7 +43,7 @@ const SHOW = {
   name: 'deployment_show',
   text: `select ${jsonOf(DeploymentDetail, 'd', {
     allowed_transitions: `case when d.billing_action_suspended then $4::json else $3::json end -> d.state`,
-    subscription: `(${SUBSCRIPTION_OF_DEPLOYMENT('d.id')})`,
+    subscription: `(${SUBSCRIPTION_OF_DEPLOYMENT('d.id', '$5::timestamptz')})`,
     events: `(select coalesce(json_agg(${EVENT_JSON} order by e.id), '[]') from (
       select * from cloud_deployment_events where deployment_id = d.id order by id desc limit ${SHOWN_EVENTS}) e)`,
   })}::text as json
@@ -56,8 +56,9 @@ export async function showDeployment(
   scope: Scope,
   id: string,
   { allowed, allowedIfSuspended }: { allowed: string; allowedIfSuspended: string },
+  now: Date,
 ): Promise<string | undefined> {
-  const values = [id, tenantOf(scope), allowed, allowedIfSuspended]
+  const values = [id, tenantOf(scope), allowed, allowedIfSuspended, now.toISOString()]
   return (await runStatement<{ json: string }>(executor, SHOW, values))[0]?.json
 }
 
@@ -228,6 +229,19 @@ export async function listBilled(
     .limit(limit)
     .execute()
 }
+
+const FIND_NAMED = {
+  name: 'deployments_named',
+  text: `select d.id, d.tenant_id, d.created_at from cloud_deployments d where d.id = any($1::uuid[]) and ${inScope(2)}`,
+}
+
+/** Those of the ids that there are in the scope. */
+export const findNamed = (
+  executor: Executor,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<Pick<CloudDeploymentRow, 'id' | 'tenant_id' | 'created_at'>[]> =>
+  runStatement(executor, FIND_NAMED, [ids, tenantOf(scope)])
 
 /** When the first of all deployments was made. */
 export async function firstMadeAt(executor: Executor): Promise<string | null> {

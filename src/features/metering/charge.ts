@@ -1,6 +1,6 @@
 // What use costs: units of time, prices and the slices of time in which they hold, and quotients that are exact and rounded
 // once, never a float. Pure.
-import type { ResourcePriceRow } from '../catalog/index.ts'
+import { type ResourcePriceRow, TIME_UNITS } from '../catalog/index.ts'
 import type { Month } from './period.ts'
 
 /** Half away from zero. The divisor is positive. */
@@ -18,15 +18,13 @@ export function decimal(dividend: bigint, divisor: bigint, places: number): stri
   return `${scaled < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-// How long a resource lives for one unit of a price. Units that measure anything but time (`gb_month`, `request`) are the
-// catalog's to name, and nothing here counts them.
+// How long a resource lives for one unit of a price. Terms from before the catalog refused them may have a unit that
+// measures anything but time (`gb_month`); nothing here counts those.
 
-/** Shortest first. */
-export const METERED_UNITS = ['hour', 'day', 'month'] as const
-export type MeteredUnit = (typeof METERED_UNITS)[number]
+export type MeteredUnit = (typeof TIME_UNITS)[number]
 
 export const isMetered = (unit: string | null): unit is MeteredUnit =>
-  METERED_UNITS.some(metered => metered === unit)
+  TIME_UNITS.some(metered => metered === unit)
 
 /** A month is as long as the one it is charged in: a resource that lives throughout costs the price, in February too. */
 export function secondsOf(unit: MeteredUnit, monthSeconds: bigint): bigint {
@@ -52,14 +50,17 @@ export interface RatedUse {
  * last. A unit that is not metered costs nothing.
  */
 export function chargeOf(uses: readonly RatedUse[], monthSeconds: bigint): bigint {
-  const total = uses.reduce((sum, { rate, over }) => {
-    if (rate === null || !isMetered(rate.unit)) return sum
-    return sum + BigInt(rate.price_cents) * over * (monthSeconds / secondsOf(rate.unit, monthSeconds))
-  }, 0n)
+  const total = uses.reduce((sum, { rate, over }) => sum + chargeable(rate, over, monthSeconds), 0n)
   return rounded(total, monthSeconds)
 }
 
-const PLACES = 6
+/** Cents times the month's seconds. */
+export function chargeable(rate: Rate | null, over: bigint, monthSeconds: bigint): bigint {
+  if (rate === null || !isMetered(rate.unit)) return 0n
+  return BigInt(rate.price_cents) * over * (monthSeconds / secondsOf(rate.unit, monthSeconds))
+}
+
+export const PLACES = 6
 
 /** Resource-seconds in a unit, to be read; the charge is worked out from the seconds. Null: the unit is not metered. */
 export function quantityIn(unit: string | null, seconds: bigint, monthSeconds: bigint): string | null {
@@ -69,8 +70,8 @@ export function quantityIn(unit: string | null, seconds: bigint, monthSeconds: b
 
 export const hoursOf = (seconds: bigint): string => decimal(seconds, 3_600n, PLACES)
 
-// A month, or a longer time, cut where resource prices begin or end: within a slice every price holds throughout. Prices
-// change with the day (UTC), so every hour lies in one slice.
+// A month, or a longer time, cut where resource prices begin or end, and at further hours: within a slice every price holds
+// throughout. Prices change with the day (UTC), so every hour lies in one slice.
 
 export type Price = Pick<
   ResourcePriceRow,
@@ -85,33 +86,37 @@ export interface Slice {
 export function slicesOf(
   { start_at, end_at }: Pick<Month, 'start_at' | 'end_at'>,
   prices: readonly Price[],
+  hours: readonly string[] = [],
 ): Slice[] {
-  const turns = prices
-    .flatMap(({ effective_from, effective_to }) => [effective_from, effective_to ?? effective_from])
-    .map(day => `${day}T00:00:00.000Z`)
-    .filter(at => at > start_at && at < end_at)
+  const days = prices.flatMap(({ effective_from, effective_to }) => [
+    effective_from,
+    effective_to ?? effective_from,
+  ])
+  const turns = [...days.map(day => `${day}T00:00:00.000Z`), ...hours].filter(
+    at => at > start_at && at < end_at,
+  )
   const starts = [...new Set([start_at, ...turns])].sort()
   return starts.map((from_at, index) => ({ from_at, to_at: starts[index + 1] ?? end_at }))
 }
 
 /**
- * What a kind costs in a slice. Only prices in the currency asked for, and by a unit that is metered; of several units the
- * shortest.
+ * What a kind costs in a slice. Only prices in the currency asked for, and by a unit that measures it; of several the first,
+ * for a resource the shortest.
  */
 export function priceIn(
   { from_at }: Slice,
   prices: readonly Price[],
   kind: string,
   currency: string,
+  units: readonly string[] = TIME_UNITS,
 ): Price | undefined {
   const day = from_at.slice(0, 10)
   const holding = prices.filter(
     price =>
       price.resource_kind === kind &&
       price.currency === currency &&
-      isMetered(price.unit) &&
       price.effective_from <= day &&
       (price.effective_to === null || day < price.effective_to),
   )
-  return METERED_UNITS.flatMap(unit => holding.filter(price => price.unit === unit))[0]
+  return units.flatMap(unit => holding.filter(price => price.unit === unit))[0]
 }

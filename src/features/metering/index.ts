@@ -1,4 +1,7 @@
 // Metering: what other parts of the service may use.
 export { refuseFinishedMonths } from './finished-months.ts'
 export { metering } from './jobs.ts'
+export { previewMonth } from './preview-month.ts'
 export { meteringRoutes } from './routes.ts'
+export { statementRoutes } from './statement-routes.ts'
+export { openFrom } from './statement-store.ts'

@@ -1,22 +1,25 @@
 // Meters every hour that is over and not metered yet, oldest first and a day at a time, each day in a transaction of its
-// own: a service that was down makes up for it, and one that dies half-way loses nothing.
+// own: a service that was down makes up for it, and one that dies half-way loses nothing. Then closes the months that are due.
 
 import type { Logger } from 'pino'
 import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import type { Task } from '../../kernel/queue/queues.ts'
 import { firstMadeAt } from '../deployments/index.ts'
+import { closeMonths } from './close-months.ts'
 import { dueHours, endOfHour } from './period.ts'
 import { claimHours, insertUsage, lastHour } from './store.ts'
 
 /** At minute 40 the sweep of minute 15 has long been written. */
 export const metering = (deps: Deps): Task => ({
   name: 'metering',
-  description: 'Meters, hour by hour, how long resources of each kind lived for each deployment.',
+  description:
+    'Meters, hour by hour, how long resources of each kind lived for each deployment; closes months.',
   queue: 'metering',
   cron: '40 * * * *',
   async run(run) {
     await meterHours(deps, run)
+    await closeMonths(deps, run)
   },
 })
 

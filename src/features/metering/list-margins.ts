@@ -3,8 +3,9 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import { type BilledDeployment, listBilled } from '../deployments/index.ts'
 import { type AmountLeft, byCurrency, type Money, marginOf } from './margin.ts'
 import type { Month } from './period.ts'
-import { readUsage } from './read-usage.ts'
+import { readFacts } from './read-usage.ts'
 import { type Cost, costsOfDeployments, costsOfTenants, listTenants, type OwnedCost } from './store.ts'
+import { usageStatement } from './usage.ts'
 
 export interface MarginRow {
   tenant_id: string
@@ -73,9 +74,10 @@ async function chargesOf(
   deployments: readonly BilledDeployment[],
 ): Promise<Money[]> {
   if (deployments.length === 0) return []
-  const { statements } = await readUsage(db, now, month, deployments, { forecast: false })
-  return deployments.map(({ id }) => {
-    const { currency, total_cents } = statements.get(id)!
+  const ids = deployments.map(({ id }) => id)
+  const { facts } = await readFacts(db, now, month, ids, { forecast: false })
+  return ids.map(id => {
+    const { currency, total_cents } = usageStatement(facts.get(id)!)
     return { currency, amount_minor: total_cents }
   })
 }

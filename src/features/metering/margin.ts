@@ -1,10 +1,9 @@
 // Margins: what a deployment or a tenant was charged in a month, what the provider's lines for it cost, and what is left. Pure.
 // Amounts in different currencies have no difference.
 import { Type } from 'typebox'
-import { Id, Many, Nullable } from '../../kernel/http/schemas.ts'
+import { Decimal, Id, Many, Nullable, Whole } from '../../kernel/http/schemas.ts'
 import { noun } from '../../kernel/noun.ts'
 import { decimal } from './charge.ts'
-import { Decimal, Whole } from './usage.ts'
 
 export const Costs = Type.Array(
   Type.Object({

@@ -4,10 +4,15 @@ import { type Month as CalendarMonth, monthOf } from '../../kernel/time.ts'
 
 export interface Month extends CalendarMonth {
   seconds: bigint
-  /** The last moment of it that there has been; its terms are those of the month. */
-  last_moment: string
-  /** Whether it is still running. */
-  current: boolean
+  /** Whether it is over; otherwise it is running, or still to come. */
+  over: boolean
+}
+
+/** The month of a day, a time or a month. */
+export function monthAt(at: string, now: Date): Month {
+  const month = monthOf(at)
+  const seconds = BigInt((Date.parse(month.end_at) - Date.parse(month.start_at)) / 1000)
+  return { ...month, seconds, over: month.end_at <= now.toISOString() }
 }
 
 /** A month in words that fit the schema, or the current one. Undefined: it has not begun. */
@@ -16,14 +21,7 @@ export function monthAsked(period: string | undefined, now: Date): Month | undef
   const asked = period ?? current
   // Written alike, months sort as their names do.
   if (asked > current) return undefined
-  const month = monthOf(asked)
-  const [start, end] = [Date.parse(month.start_at), Date.parse(month.end_at)]
-  return {
-    ...month,
-    seconds: BigInt((end - start) / 1000),
-    last_moment: new Date(Math.min(end - 1, now.getTime())).toISOString(),
-    current: asked === current,
-  }
+  return monthAt(asked, now)
 }
 
 export function monthOfQuery(period: string | undefined, now: Date): Month {
@@ -44,6 +42,10 @@ const SETTLED_AFTER_MS = 5 * 60_000
 /** The hour that a time is in, by its beginning. */
 export const hourOf = (at: string): string =>
   new Date(Math.floor(Date.parse(at) / HOUR_MS) * HOUR_MS).toISOString()
+
+/** The first hour that begins at a time or after it. */
+export const hourFrom = (at: string): string =>
+  new Date(Math.ceil(Date.parse(at) / HOUR_MS) * HOUR_MS).toISOString()
 
 export const endOfHour = (hour: string): string => new Date(Date.parse(hour) + HOUR_MS).toISOString()
 

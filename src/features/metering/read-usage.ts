@@ -1,67 +1,93 @@
-// The statements of a month for many deployments: a handful of queries, however many there are. What is not metered yet is
+// What a month of many deployments is worked out from: a handful of queries, however many there are. What is not metered yet is
 // left out by its time, so that an hour metered meanwhile is in all sums or in none.
 import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
-import { listPricesBetween } from '../catalog/index.ts'
-import { type BilledDeployment, listBilled } from '../deployments/index.ts'
+import { findMeters, listPricesBetween } from '../catalog/index.ts'
+import { listBilled } from '../deployments/index.ts'
 import { countLiving } from '../inventory/index.ts'
-import { findTerms } from '../subscriptions/index.ts'
+import { findTerms, type SubscriptionTerms } from '../subscriptions/index.ts'
+import { countMembers, sumMeters } from '../usage-events/index.ts'
 import { slicesOf } from './charge.ts'
 import { endOfHour, hourOf, type Month, monthOfQuery } from './period.ts'
+import { includedIn, kindsIn, termsIn, turnsOf } from './slice-terms.ts'
 import { lastHour, sumUsage } from './store.ts'
-import { includedOf, kindsOf, termsInForce, type UsageStatement, usageStatement } from './usage.ts'
+import { type UsageFacts, usageStatement } from './usage.ts'
 
-interface UsageOfMonth {
+export interface FactsOfMonth {
   /** How far the month is metered; null: not at all. */
   metered_until: string | null
   /** By deployment. */
-  statements: Map<string, UsageStatement>
+  facts: Map<string, UsageFacts>
 }
 
 const SECONDS_OF_AN_HOUR = 3_600n
 
-export async function readUsage(
+export interface Question {
+  /** Whether what lives now is carried on to the end of a month that is not over. */
+  forecast: boolean
+  /** Terms to work with instead of those on record, for some of the deployments. */
+  instead?: ReadonlyMap<string, SubscriptionTerms>
+}
+
+export async function readFacts(
   db: Executor,
   now: Date,
   month: Month,
-  deployments: readonly BilledDeployment[],
-  { forecast }: { forecast: boolean },
-): Promise<UsageOfMonth> {
-  const ids = deployments.map(({ id }) => id)
+  ids: string[],
+  { forecast, instead }: Question,
+): Promise<FactsOfMonth> {
   const last = await lastHour(db)
   const until = last === null ? null : endOfHour(last)
-  const held = await findTerms(db, ids, { from: month.start_at, last: month.last_moment })
-  const subscribed = new Map(held.map(terms => [terms.deployment_id, terms]))
-  const inForce = new Map(ids.map(id => [id, termsInForce(subscribed.get(id), month)]))
-  const allowances = [...inForce].flatMap(([deployment_id, terms]) =>
-    kindsOf(terms).map(kind => ({
+  const held = await findTerms(db, ids, { from: month.start_at, to: month.end_at })
+  const termsOf = new Map(held.map(terms => [terms.deployment_id, terms]))
+  const prices = await listPricesBetween(db, month.first_day, month.last_day)
+  const cut = ids.map(deployment_id => {
+    const terms = instead?.get(deployment_id) ?? termsOf.get(deployment_id) ?? null
+    return { deployment_id, terms, slices: slicesOf(month, prices, turnsOf(terms)) }
+  })
+  const slices = cut.flatMap(({ deployment_id, terms, slices }) =>
+    slices.map((slice, index) => ({
       deployment_id,
-      kind,
-      seconds: includedOf(terms, kind) * SECONDS_OF_AN_HOUR,
+      slice: index,
+      ...slice,
+      held: termsIn(terms, slice.from_at),
     })),
   )
-  const prices = await listPricesBetween(db, month.first_day, month.last_day)
-  const slices = slicesOf(month, prices)
-  const uses = groupedBy(await sumUsage(db, ids, slices, until ?? month.start_at, allowances))
-  const carriesOn = forecast && month.current
+  const allowances = slices.flatMap(({ deployment_id, slice, held }) =>
+    kindsIn(held).map(kind => ({
+      deployment_id,
+      slice,
+      kind,
+      seconds: includedIn(held, kind) * SECONDS_OF_AN_HOUR,
+    })),
+  )
+  const uses = groupedBy(await sumUsage(db, slices, until ?? month.start_at, allowances))
+  // Events count when they come in: a month's meters are as they stand, however far its hours are metered.
+  const meters = await findMeters(db)
+  const meterSums = groupedBy(meters.length > 0 ? await sumMeters(db, slices) : [])
+  const meterCounts = groupedBy(meters.length > 0 ? await countMembers(db, ids, month.first_day) : [])
+  const carriesOn = forecast && !month.over
   const living = groupedBy(carriesOn ? await countLiving(db, ids) : [])
   const carriedFrom = later(until ?? hourOf(now.toISOString()), month.start_at)
-  const statements = deployments.map(({ id }): [string, UsageStatement] => [
+  const facts = cut.map(({ deployment_id: id, terms, slices }): [string, UsageFacts] => [
     id,
-    usageStatement({
+    {
       month,
       now: now.toISOString(),
-      terms: inForce.get(id)!,
+      terms,
       slices,
       prices,
       uses: uses.get(id) ?? [],
+      meters,
+      meterSums: meterSums.get(id) ?? [],
+      meterCounts: meterCounts.get(id) ?? [],
       living: carriesOn ? new Map(living.get(id)?.map(row => [row.kind, row.living])) : null,
       carriedFrom,
-    }),
+    },
   ])
-  return { metered_until: meteredUntil(until, month), statements: new Map(statements) }
+  return { metered_until: meteredUntil(until, month), facts: new Map(facts) }
 }
 
 function meteredUntil(until: string | null, { start_at, end_at }: Month): string | null {
@@ -81,7 +107,7 @@ export async function showUsage({ db, clock }: Deps, scope: Scope, id: string, p
   const month = monthOfQuery(period, now)
   const [deployment] = await listBilled(db, scope, { id }, 1, null)
   if (!deployment) throw notFound()
-  const { metered_until, statements } = await readUsage(db, now, month, [deployment], { forecast: true })
+  const { metered_until, facts } = await readFacts(db, now, month, [id], { forecast: true })
   return {
     deployment_id: id,
     tenant_id: deployment.tenant_id,
@@ -89,6 +115,6 @@ export async function showUsage({ db, clock }: Deps, scope: Scope, id: string, p
     period_start: month.first_day,
     period_end: month.last_day,
     metered_until,
-    ...statements.get(id)!,
+    ...usageStatement(facts.get(id)!),
   }
 }

@@ -40,7 +40,7 @@ export const meteringRoutes = (deps: Deps) =>
         id: 'getUsage',
         summary: 'Get the usage of a deployment',
         description:
-          'Of each kind how long resources lived, what of it the plan and its addons include and what the rest costs; base price, addons, the total so far and the month’s forecast. Kinds that the plan has no price for cost what the resource prices of the day say. A month is priced by the terms that held last within it, whatever was changed since.',
+          'Of each kind how long resources lived, what of it the plan and its addons include and what the rest costs; base price, addons, the total so far and the month’s forecast. Kinds that the plan has no price for cost what the resource prices of the day say. `meters` are what usage events come to, as soon as they are sent. Base price and addons are charged for the part of the month in which they hold, by the second, and each hour’s usage by the terms at its beginning; whatever is changed later, a month that is over keeps its price.',
         params: Type.Object({ id: Id }),
         query: Query({ period: Type.Optional(Period) }),
         data: Usage,

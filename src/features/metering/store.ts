@@ -61,9 +61,17 @@ export async function findUse(
   return rows[0]?.hour
 }
 
-/** What a deployment may use of a kind within an hour before it costs anything. */
+/** One of a deployment's slices of a month. */
+export interface OwnSlice extends Slice {
+  deployment_id: string
+  /** Which one it is. */
+  slice: number
+}
+
+/** What a deployment may use of a kind within an hour of a slice before it costs anything. */
 export interface Allowance {
   deployment_id: string
+  slice: number
   kind: string
   seconds: bigint
 }
@@ -71,7 +79,6 @@ export interface Allowance {
 export interface UsageSum {
   deployment_id: string
   kind: string
-  /** Which of the slices. */
   slice: number
   seconds: bigint
   /** What went beyond the allowance, hour by hour. */
@@ -82,23 +89,23 @@ type SummedUsage = Omit<UsageSum, 'seconds' | 'over'> & { seconds: string; over:
 
 export async function sumUsage(
   executor: Executor,
-  deploymentIds: string[],
-  slices: readonly Slice[],
+  slices: readonly OwnSlice[],
   until: string,
   allowances: readonly Allowance[],
 ): Promise<UsageSum[]> {
   const { rows } = await sql<SummedUsage>`
-    select u.deployment_id, u.kind, (s.n - 1)::int as slice, sum(u.seconds)::text as seconds,
+    select u.deployment_id, u.kind, s.slice, sum(u.seconds)::text as seconds,
       sum(greatest(u.seconds - coalesce(a.seconds, 0), 0))::text as over
-    from unnest(${deploymentIds}::uuid[]) d (id)
-    cross join unnest(${slices.map(s => s.from_at)}::timestamptz[], ${slices.map(s => s.to_at)}::timestamptz[])
-      with ordinality s (from_at, to_at, n)
+    from unnest(${slices.map(s => s.deployment_id)}::uuid[], ${slices.map(s => s.slice)}::int[],
+      ${slices.map(s => s.from_at)}::timestamptz[], ${slices.map(s => s.to_at)}::timestamptz[])
+      s (deployment_id, slice, from_at, to_at)
     join usage_hours u
-      on u.deployment_id = d.id and u.hour >= s.from_at and u.hour < least(s.to_at, ${until}::timestamptz)
-    left join unnest(${allowances.map(a => a.deployment_id)}::uuid[], ${allowances.map(a => a.kind)}::text[],
-      ${allowances.map(a => String(a.seconds))}::numeric[]) a (deployment_id, kind, seconds)
-      on a.deployment_id = u.deployment_id and a.kind = u.kind
-    group by u.deployment_id, u.kind, s.n`.execute(executor)
+      on u.deployment_id = s.deployment_id and u.hour >= s.from_at and u.hour < least(s.to_at, ${until}::timestamptz)
+    left join unnest(${allowances.map(a => a.deployment_id)}::uuid[], ${allowances.map(a => a.slice)}::int[],
+      ${allowances.map(a => a.kind)}::text[], ${allowances.map(a => String(a.seconds))}::numeric[])
+      a (deployment_id, slice, kind, seconds)
+      on a.deployment_id = u.deployment_id and a.slice = s.slice and a.kind = u.kind
+    group by u.deployment_id, u.kind, s.slice`.execute(executor)
   return rows.map(row => ({ ...row, seconds: BigInt(row.seconds), over: BigInt(row.over) }))
 }
 

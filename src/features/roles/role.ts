@@ -23,6 +23,7 @@ export const TENANT_PERMISSIONS = [
   'inventory:read',
   'projects:read',
   'sagas:read',
+  'usage_events:write',
   'users:read',
   'users:write',
   'webhooks:read',

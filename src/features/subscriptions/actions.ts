@@ -1,23 +1,22 @@
-// Subscribing to a plan, moving to another version of one, and what a deployment's moves and the months do.
+// Subscribing to a plan, and what a deployment's moves and the months do.
 import type { Deps } from '../../deps.ts'
 import { violatedConstraint } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import { conflict, type FieldError, forbidden, invalid } from '../../kernel/errors.ts'
+import { conflict, type FieldError, invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Task } from '../../kernel/queue/queues.ts'
 import { monthOf } from '../../kernel/time.ts'
-import { type AddonRow, findActiveVersion, findAddons, findVersion } from '../catalog/index.ts'
+import { type AddonRow, findActiveVersion, findAddons } from '../catalog/index.ts'
+import type { MonthPreview, PreviewMonth } from './month-preview.ts'
 import {
-  addonCurrencies,
   insertSubscription,
   lockSubscription,
   type Period,
   rollOver,
-  setPlanVersion,
   setStatus,
   subscriptionJson,
 } from './store.ts'
-import type { SubscriptionStatus } from './subscription.ts'
+import type { SubscriptionAddonRow, SubscriptionStatus } from './subscription.ts'
 
 /** The calendar month. */
 function periodOf(at: Date): Period {
@@ -49,6 +48,8 @@ export interface NewSubscription {
   addons: AddonChoice[]
   trialEndsAt: string | null
   status: SubscriptionStatus
+  /** From when its terms hold. */
+  from: string
 }
 
 /**
@@ -56,43 +57,94 @@ export interface NewSubscription {
  * copied from the catalog as they are now.
  */
 export async function subscribe(tx: Executor, now: Date, input: NewSubscription): Promise<string> {
-  const plan = await findActiveVersion(tx, input.planCode)
-  if (!plan) throw notAcceptable({ pointer: '/plan_code', message: 'is not the code of a plan' })
-  if (!plan.version)
-    throw notAcceptable({ pointer: '/plan_code', message: 'names a plan without an active version' })
-  const { id: planVersionId, currency } = plan.version
+  const { subscription, addons } = await newSubscription(tx, now, input)
+  try {
+    await insertSubscription(tx, subscription, addons, input.from)
+  } catch (error) {
+    if (violatedConstraint(error) !== 'subscriptions_one_each') throw error
+    throw alreadySubscribed()
+  }
+  return (await subscriptionJson(tx, input.deploymentId, now.toISOString()))!
+}
+
+/** What the month would end with. */
+export async function previewSubscribe(
+  tx: Executor,
+  now: Date,
+  input: NewSubscription,
+  previewMonth: PreviewMonth,
+): Promise<MonthPreview> {
+  const { deploymentId, from } = input
+  if (await lockSubscription(tx, deploymentId)) throw alreadySubscribed()
+  const { subscription, version, addons } = await newSubscription(tx, now, input)
+  const { plan_code, base_price_cents, currency, items } = version
+  const terms = { plan_code, plan_version_id: version.id, base_price_cents, items }
+  return previewMonth(tx, {
+    now,
+    deploymentId,
+    at: from,
+    change: () => ({
+      subscription_id: subscription.id,
+      deployment_id: deploymentId,
+      currency,
+      trial_ends_at: subscription.trial_ends_at,
+      versions: [{ ...terms, valid_from: from, valid_to: null }],
+      addons: addons.toSorted((a, b) => (a.code < b.code ? -1 : 1)),
+    }),
+  })
+}
+
+const alreadySubscribed = () => conflict('already_subscribed', 'The deployment has a subscription already.')
+
+async function newSubscription(tx: Executor, now: Date, input: NewSubscription) {
+  const version = await activeVersion(tx, input.planCode)
   const at = now.toISOString()
   const subscription = {
     id: newId(),
     deployment_id: input.deploymentId,
-    plan_version_id: planVersionId,
+    plan_version_id: version.id,
     status: input.status,
     ...periodOf(now),
     trial_ends_at: input.trialEndsAt,
     created_at: at,
     updated_at: at,
   }
-  const addons = (await chosen(tx, input.addons, currency)).map(({ addon, quantity }) => ({
-    id: newId(),
-    subscription_id: subscription.id,
-    code: addon.code,
-    resource_kind: addon.resource_kind,
-    qty: addon.qty,
-    price_cents: addon.price_cents,
-    currency: addon.currency,
-    quantity,
-    created_at: at,
-    valid_from: at,
-    valid_to: null,
-  }))
-  try {
-    await insertSubscription(tx, subscription, addons)
-  } catch (error) {
-    if (violatedConstraint(error) !== 'subscriptions_one_each') throw error
-    throw conflict('already_subscribed', 'The deployment has a subscription already.')
-  }
-  return (await subscriptionJson(tx, input.deploymentId))!
+  const picked = await chosen(tx, input.addons, version.currency)
+  const addons = picked.map(({ addon, quantity }) =>
+    attached(subscription.id, addon, quantity, at, input.from),
+  )
+  return { subscription, version, addons }
 }
+
+/** What a new signup gets. */
+export async function activeVersion(tx: Executor, planCode: string) {
+  const plan = await findActiveVersion(tx, planCode)
+  if (!plan) throw notAcceptable({ pointer: '/plan_code', message: 'is not the code of a plan' })
+  if (!plan.version)
+    throw notAcceptable({ pointer: '/plan_code', message: 'names a plan without an active version' })
+  return plan.version
+}
+
+/** An addon of the catalog as it is now. */
+export const attached = (
+  subscription_id: string,
+  { code, resource_kind, qty, price_cents, currency }: AddonRow,
+  quantity: number,
+  created_at: string,
+  valid_from: string,
+): SubscriptionAddonRow => ({
+  id: newId(),
+  subscription_id,
+  code,
+  resource_kind,
+  qty,
+  price_cents,
+  currency,
+  quantity,
+  created_at,
+  valid_from,
+  valid_to: null,
+})
 
 async function chosen(
   tx: Executor,
@@ -125,67 +177,4 @@ async function chosen(
   return found
 }
 
-const notAcceptable = (...errors: FieldError[]) => invalid('The body is not acceptable.', errors)
-
-export interface PlanChangeRequest {
-  deploymentId: string
-  planCode?: string
-  planVersionId?: string
-  preview: boolean
-  /** A platform_admin may choose a version that is not active. */
-  anyVersion: boolean
-}
-
-/** Addons keep what was agreed. */
-export async function changePlanVersion(
-  tx: Executor,
-  now: Date,
-  request: PlanChangeRequest,
-): Promise<object> {
-  const { deploymentId, preview } = request
-  const subscription = await lockSubscription(tx, deploymentId)
-  if (!subscription) throw conflict('not_subscribed', 'The deployment has no subscription to change.')
-  if (subscription.status === 'cancelled') throw invalid('The subscription is cancelled.')
-  const current = await findVersion(tx, subscription.plan_version_id)
-  const target = await targetOf(tx, request)
-  if (!current) throw new Error(`subscription ${subscription.id} is bound to no version`)
-  const agreed = new Set([current.currency, ...(await addonCurrencies(tx, subscription.id))])
-  if (agreed.size > 1 || !agreed.has(target.currency)) {
-    throw invalid(`The subscription is in ${[...agreed].join(', ')}, that version in ${target.currency}.`)
-  }
-  if (!preview && target.id !== current.id)
-    await setPlanVersion(tx, subscription.id, target.id, now.toISOString())
-  const side = (version: typeof current) => ({
-    plan_code: version.plan_code,
-    plan_version_id: version.id,
-    base_price_cents: version.base_price_cents,
-  })
-  return {
-    subscription: JSON.parse((await subscriptionJson(tx, deploymentId))!),
-    preview,
-    from: side(current),
-    to: side(target),
-    currency: target.currency,
-    difference_cents: target.base_price_cents - current.base_price_cents,
-  }
-}
-
-async function targetOf(tx: Executor, { planCode, planVersionId, anyVersion }: PlanChangeRequest) {
-  if ((planCode === undefined) === (planVersionId === undefined)) {
-    throw notAcceptable({ pointer: '', message: 'must name a plan_code or a plan_version_id, and not both' })
-  }
-  if (planCode !== undefined) {
-    const plan = await findActiveVersion(tx, planCode)
-    if (!plan) throw notAcceptable({ pointer: '/plan_code', message: 'is not the code of a plan' })
-    if (!plan.version)
-      throw notAcceptable({ pointer: '/plan_code', message: 'names a plan without an active version' })
-    return plan.version
-  }
-  const version = await findVersion(tx, planVersionId!)
-  // To a tenant a version that is not active might as well not exist, but that it may not choose one is no secret.
-  if (!version || version.status === 'draft')
-    throw notAcceptable({ pointer: '/plan_version_id', message: 'is not a published version' })
-  if (version.status !== 'active' && !anyVersion)
-    throw forbidden('A version that is not active is for a platform_admin to choose.')
-  return version
-}
+export const notAcceptable = (...errors: FieldError[]) => invalid('The body is not acceptable.', errors)

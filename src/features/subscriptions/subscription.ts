@@ -2,8 +2,9 @@
 
 import { Type } from 'typebox'
 import type { Row } from '../../kernel/db/tables.ts'
-import { Body, Id, Nullable, Time } from '../../kernel/http/schemas.ts'
+import { Body, Id, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { jsonOf, noun } from '../../kernel/noun.ts'
+import { MonthPreview } from './month-preview.ts'
 
 export const SUBSCRIPTION_STATUSES = ['active', 'paused', 'cancelled'] as const
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number]
@@ -12,23 +13,50 @@ const Code = Type.String({ minLength: 1, maxLength: 64 })
 const Day = Type.String({ format: 'date' })
 const MOST_ADDONS = 50
 
+const Quantity = Type.Integer({ minimum: 1, maximum: 10_000, default: 1 })
+
+const DAY_OR_TIME = '[12]\\d{3}-\\d{2}-\\d{2}(T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2}))?'
+
+export const DayOrTime = Type.String({ pattern: `^${DAY_OR_TIME}$` })
+
+const WHEN =
+  '`now`, `next_period` (the first of the next month), a day (its first moment) or a time; UTC. Default: `now`.'
+const EffectiveFrom = Type.String({ pattern: `^(now|next_period|${DAY_OR_TIME})$`, description: WHEN })
+const Preview = Type.Boolean({
+  description:
+    'Shows the statement that the month would end with, beside that of today, and changes nothing.',
+})
+
+export const AddAddonBody = Body({
+  code: Code,
+  quantity: Type.Optional(Quantity),
+  effective_from: Type.Optional(EffectiveFrom),
+  preview: Type.Optional(Preview),
+})
+
+export const RemoveAddonQuery = Query({
+  effective_from: Type.Optional(EffectiveFrom),
+  preview: Type.Optional(Preview),
+})
+
 export const SubscribeBody = Body({
   plan_code: Code,
   addons: Type.Optional(
-    Type.Array(
-      Type.Union([
-        Code,
-        Body({
-          code: Code,
-          quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1 })),
-        }),
-      ]),
-      { maxItems: MOST_ADDONS, description: 'Codes, or codes with a quantity.' },
-    ),
+    Type.Array(Type.Union([Code, Body({ code: Code, quantity: Type.Optional(Quantity) })]), {
+      maxItems: MOST_ADDONS,
+      description: 'Codes, or codes with a quantity.',
+    }),
   ),
   trial_ends_at: Type.Optional(
     Nullable(Type.String({ format: 'date-time', description: 'For operators with `deployments:operate`.' })),
   ),
+  effective_from: Type.Optional(
+    Type.String({
+      ...EffectiveFrom,
+      description: `${WHEN} In the past for a platform_admin: not before the deployment was made, nor in a month that is closed.`,
+    }),
+  ),
+  preview: Type.Optional(Preview),
 })
 
 export const ChangePlanVersionBody = Body({
@@ -36,18 +64,22 @@ export const ChangePlanVersionBody = Body({
   plan_version_id: Type.Optional(
     Type.String({ ...Id, description: 'One that is not active: for a platform_admin.' }),
   ),
-  preview: Type.Optional(
-    Type.Boolean({ default: false, description: 'Says what would change, and changes nothing.' }),
-  ),
+  effective_from: Type.Optional(EffectiveFrom),
+  preview: Type.Optional(Preview),
 })
 
-const SubscriptionAddon = noun('SubscriptionAddon', {
+export const SubscriptionAddon = noun('SubscriptionAddon', {
+  id: Id,
   code: Type.String(),
   resource_kind: Type.String(),
   qty: Type.Integer({ description: 'What one of it adds.' }),
   price_cents: Type.Integer({ description: 'Of one, when it was attached.' }),
   currency: Type.String(),
   quantity: Type.Integer({ description: 'How many were attached.' }),
+  valid_from: Type.String({ ...Time, description: 'From when it holds.' }),
+  valid_to: Nullable(
+    Type.String({ ...Time, description: 'The first moment it no longer holds; null: until further notice.' }),
+  ),
 })
 
 const SubscribedPlan = noun('SubscribedPlan', { code: Type.String(), name: Type.String() })
@@ -59,6 +91,22 @@ const SubscribedVersion = noun('SubscribedVersion', {
   currency: Type.String(),
   status: Type.String(),
 })
+
+/** A row of terms that have not begun, with its version `sv` and its plan `sp`. */
+export const ScheduledVersion = noun(
+  'ScheduledVersion',
+  {
+    effective_from: Time,
+    plan_code: Type.String(),
+    plan_version_id: Id,
+    base_price_cents: Type.Integer(),
+  },
+  {
+    effective_from: 'iso8601($.valid_from)',
+    plan_code: 'sp.code',
+    base_price_cents: 'sv.base_price_cents',
+  },
+)
 
 /** A row of subscriptions, with its version `v` and its plan `p`. */
 export const Subscription = noun(
@@ -74,14 +122,14 @@ export const Subscription = noun(
     current_period_start: Day,
     current_period_end: Day,
     trial_ends_at: Nullable(Time),
-    addons: Type.Array(SubscriptionAddon),
+    addons: Type.Array(SubscriptionAddon, { description: 'Those that hold now.' }),
+    scheduled_versions: Type.Array(ScheduledVersion, { description: 'Which will hold, and from when.' }),
+    scheduled_addons: Type.Array(SubscriptionAddon, { description: 'Those that will hold.' }),
   },
   {
     plan_code: 'p.code',
     plan: jsonOf(SubscribedPlan, 'p'),
     plan_version: jsonOf(SubscribedVersion, 'v'),
-    addons: `(select coalesce(json_agg(${jsonOf(SubscriptionAddon, 'a')} order by a.code), '[]')
-      from subscription_addons a where a.subscription_id = $.id and a.valid_to is null)`,
   },
 )
 
@@ -97,7 +145,12 @@ export const PlanChange = noun('PlanChange', {
   from: PlanChangeSide,
   to: PlanChangeSide,
   currency: Type.String(),
-  difference_cents: Type.Integer({ description: 'Of the base price, for a month; addons stay as they are.' }),
+  difference_cents: Type.Integer({
+    description: 'Of the base price, for a whole month; addons stay as they are.',
+  }),
+  effective_from: Time,
+  /** With `preview: true`; else null. */
+  month: Nullable(MonthPreview),
 })
 
 export type SubscriptionRow = Row<'subscriptions'>

@@ -17,6 +17,7 @@ export const EVENT_TYPES = [
   'saga.completed',
   'saga.failed',
   'saga.rolled_back',
+  'statement.closed',
   'invoice.ingested',
   'invoice.ingest_failed',
   'invoice.pushed',

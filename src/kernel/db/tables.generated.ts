@@ -75,6 +75,10 @@ export interface GeneratedTables {
     entries: number
     newest: string | null
   }
+  closed_months: {
+    period: string
+    closed_at: string
+  }
   cloud_balance_snapshots: {
     id: string
     provider: string
@@ -309,9 +313,22 @@ export interface GeneratedTables {
     kept_at: string
     lost_at: string | null
   }
+  late_usage: {
+    deployment_id: string
+    month: string
+    received_at: string
+  }
   metered_hours: {
     hour: string
     metered_at: string
+  }
+  meters: {
+    code: string
+    name: string
+    aggregation: string
+    unit: string
+    scale: number
+    created_at: string
   }
   plan_items: {
     plan_version_id: string
@@ -447,6 +464,21 @@ export interface GeneratedTables {
     expires_at: string
     ended_at: string | null
   }
+  statements: {
+    id: string
+    subscription_id: string
+    deployment_id: string
+    tenant_id: string
+    period: string
+    sequence: number
+    adjusts: string | null
+    ordinal: number
+    currency: string
+    total_cents: string
+    lines: unknown
+    content_hash: string
+    closed_at: string
+  }
   storage_backends: {
     id: string
     name: string
@@ -537,12 +569,39 @@ export interface GeneratedTables {
     finished_at: string | null
     error: string | null
   }
+  usage_events: {
+    tenant_id: string
+    source: string
+    event_id: string
+    deployment_id: string
+    meter: string
+    at: string
+    value: string | null
+    member: string | null
+    received_at: string
+  }
   usage_hours: {
     deployment_id: string
     hour: string
     kind: string
     seconds: number
     resources: number
+  }
+  usage_meter_hours: {
+    deployment_id: string
+    meter: string
+    hour: string
+    total: string
+    highest: string
+    last: string | null
+    last_at: string | null
+    last_id: string | null
+  }
+  usage_meter_members: {
+    deployment_id: string
+    meter: string
+    month: string
+    member: string
   }
   users: {
     id: string

@@ -39,11 +39,11 @@ interface Document {
 }
 
 /**
- * What docs/examples.json holds: by operation, by media type; and one of each problem, by its code. Where two operations
+ * What docs/examples.json holds: by operation, by status, by media type; and one of each problem, by its code. Where two operations
  * mean different things by a code, the second one's is under `operation.code`.
  */
 export interface Examples {
-  operations: Record<string, { body?: unknown; answer?: Record<string, unknown> }>
+  operations: Record<string, { body?: unknown; answers?: Record<string, Record<string, unknown>> }>
   problems: Record<string, { status: number; detail: string }>
   /** Operations whose requests were found in the audit log. */
   audited: string[]
@@ -161,7 +161,7 @@ function asSent(schema: Schema): Schema {
 function describeSuccess(status: string, response: Response, recorded?: Examples['operations'][string]) {
   if (response.description === 'Default Response') response.description = SUCCESS[status]
   for (const [type, media] of Object.entries(response.content ?? {})) {
-    const example = recorded?.answer?.[type]
+    const example = recorded?.answers?.[status]?.[type]
     if (example !== undefined) media.example = example
   }
 }

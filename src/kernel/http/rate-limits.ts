@@ -8,6 +8,13 @@ import type { Clock } from '../time.ts'
 import { API_KEY_PREFIX, type Authenticator, authenticate } from './auth.ts'
 import { addressOf, type Caller, type Identity, seesAllTenants } from './caller.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The limit that the route's requests are counted by, apart from all others; none: the common one. */
+    rateLimit?: string
+  }
+}
+
 export interface RateLimits {
   /** Authenticates a request and counts it; throws when either refuses it. */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<Identity>
@@ -18,6 +25,8 @@ export interface RateLimits {
 export interface RateLimitOptions {
   /** Requests a minute for a caller; 0: no limit. */
   perCaller: number
+  /** The same for routes that are counted by themselves, by the name in their `config.rateLimit`. */
+  apart?: Record<string, number>
   /** Failed authentications a minute for an address; 0: no limit. */
   failuresPerAddress: number
   clock: Clock
@@ -28,11 +37,13 @@ const KEY_IN_HEADER = new RegExp(`^bearer +${API_KEY_PREFIX}`, 'i')
 
 export function rateLimits(
   authenticator: Authenticator,
-  { perCaller, failuresPerAddress, clock }: RateLimitOptions,
+  { perCaller, apart = {}, failuresPerAddress, clock }: RateLimitOptions,
 ): RateLimits {
-  const callers = perCaller > 0 ? rateLimiter(perCaller, clock) : undefined
-  const anonymous = perCaller > 0 ? rateLimiter(perCaller, clock) : undefined
-  const failures = failuresPerAddress > 0 ? rateLimiter(failuresPerAddress, clock) : undefined
+  const limiterOf = (limit: number) => (limit > 0 ? rateLimiter(limit, clock) : undefined)
+  const callers = limiterOf(perCaller)
+  const anonymous = limiterOf(perCaller)
+  const failures = limiterOf(failuresPerAddress)
+  const countedApart = new Map(Object.entries(apart).map(([name, limit]) => [name, limiterOf(limit)]))
   const goodKeys = recentlyGood()
 
   /**
@@ -71,7 +82,9 @@ export function rateLimits(
   return {
     async admit(request, reply) {
       const caller = await authenticated(request, reply)
-      spend(callers, callerKey(caller), reply)
+      const { rateLimit } = request.routeOptions.config
+      const limiter = rateLimit === undefined ? callers : countedApart.get(rateLimit)
+      spend(limiter, callerKey(caller), reply)
       return caller
     },
     admitAnonymous: (request, reply) => spend(anonymous, networkOf(addressOf(request)), reply),

@@ -50,11 +50,15 @@ interface Call<P extends TSchema, Q extends TSchema, B extends TSchema> extends 
   body?: B
   /** What `data` is. Without it there is nothing to say (204), which `done` puts in words. */
   data?: TSchema
+  /** What a request with `preview: true`, in its body or query, is answered with: 200, and nothing is changed. */
+  preview?: TSchema
   /** A 201 names what was made: the handler sets `Location`. */
   status?: 200 | 201 | 202
   /** Of a PUT: it may answer 201 as well, which the handler sets. */
   mayCreate?: boolean
   done?: string
+  /** The media types that it takes; none: JSON alone. The route's scope must be able to read them. */
+  consumes?: string[]
   /** In bytes, for a body whose schema sets no bound. */
   bodyLimit?: number
 }
@@ -126,10 +130,12 @@ export function routes<Deps extends { db: Executor }>(
     const call =
       (method: string): AddCall<Deps> =>
       (url, operation, handler) => {
-        const { query, body, data, status = 200, mayCreate, done, bodyLimit } = operation
-        const response = data
-          ? { [status]: One(data), ...(mayCreate && { 201: One(data) }) }
-          : { 204: Type.Null({ ...(done && { description: done }) }) }
+        const { query, body, data, preview, status = 200, mayCreate, done, bodyLimit, consumes } = operation
+        const response = {
+          ...(preview && { 200: One(preview) }),
+          ...(data && { [status]: One(data), ...(mayCreate && { 201: One(data) }) }),
+          ...(!data && { 204: Type.Null({ ...(done && { description: done }) }) }),
+        }
         app.route({
           method,
           url,
@@ -139,11 +145,13 @@ export function routes<Deps extends { db: Executor }>(
             ...described(group, operation),
             ...(query && { querystring: query }),
             ...(body && { body }),
+            ...(consumes && { consumes }),
             response,
           },
           handler: async (request, reply) => {
             const given = givenTo(inRequest(deps, request), request, reply)
             const result = await handler({ ...given, query: request.query, body: request.body } as never)
+            if (preview && isPreview(request)) return { data: result }
             // Under an idempotency key the response is sent after the commit: it must be returned.
             const created = mayCreate && reply.statusCode === 201
             reply.code((data ? (created ? 201 : status) : 204) as 204)
@@ -186,6 +194,9 @@ export function routes<Deps extends { db: Executor }>(
     })
   }
 }
+
+const isPreview = ({ body, query }: FastifyRequest): boolean =>
+  [body, query].some(part => (part as { preview?: boolean } | null | undefined)?.preview === true)
 
 const givenTo = <Deps>(deps: Deps, request: FastifyRequest, reply: FastifyReply): Given<Deps, unknown> => {
   const caller = request.caller && callerOf(request)

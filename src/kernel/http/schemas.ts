@@ -16,6 +16,11 @@ export function Nullable<T extends TSchema>(schema: T): TUnsafe<Static<T> | null
   return Type.Unsafe(simple ? { type: [type, 'null'], ...rest } : Type.Union([schema, Type.Null()]))
 }
 
+/** Sums are worked out as bigints, and written whole however large. */
+export const Whole = (description?: string) =>
+  Type.Unsafe<bigint>(Type.Integer(description === undefined ? {} : { description }))
+export const Decimal = (description: string) => Type.String({ pattern: '^-?\\d+(\\.\\d+)?$', description })
+
 /** A body: unknown fields are refused, naming them. */
 export const Body = <T extends TProperties>(
   properties: T,

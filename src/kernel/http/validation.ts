@@ -6,6 +6,7 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify'
 import type { TSchema } from 'typebox'
+import { isCurrency } from '../currencies.ts'
 import type { FieldError } from '../errors.ts'
 
 /** How many errors a response lists. */
@@ -15,11 +16,15 @@ const MOST_VALUES = 200
 
 const base: Options = { removeAdditional: false, useDefaults: true, strict: false, verbose: false }
 
+const CURRENCY = 'iso-4217'
+
+const withFormats = (ajv: Ajv): Ajv => formats.default(ajv).addFormat(CURRENCY, isCurrency)
+
 /** Stops at the first error, and checks a list's bounds before its members. */
 const quick = (coerceTypes: Options['coerceTypes']) =>
-  formats.default(new Ajv({ ...base, coerceTypes, allErrors: false }))
+  withFormats(new Ajv({ ...base, coerceTypes, allErrors: false }))
 const thorough = (coerceTypes: Options['coerceTypes']) =>
-  formats.default(new Ajv({ ...base, coerceTypes, allErrors: true }))
+  withFormats(new Ajv({ ...base, coerceTypes, allErrors: true }))
 
 const literal = { quick: quick(false), thorough: thorough(false), once: once<Validate>() }
 const fromText = { quick: quick('array'), thorough: thorough('array'), once: once<Validate>() }
@@ -94,6 +99,7 @@ function messageOf({ keyword, params, message }: ErrorObject): string {
   if (keyword === 'additionalProperties') return 'is not a known field'
   if (keyword === 'enum') return `must be one of ${(params.allowedValues as unknown[]).join(', ')}`
   if (keyword === 'const') return `must be ${JSON.stringify(params.allowedValue)}`
+  if (keyword === 'format' && params.format === CURRENCY) return 'is not a currency of ISO 4217'
   return message ?? 'is not acceptable'
 }
 

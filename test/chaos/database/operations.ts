@@ -76,6 +76,8 @@ const table = {
   publishPlanVersion: changed('plan_versions'),
   createAddon: made('addons'),
   changeAddon: changed('addons'),
+  createMeter: made('meters'),
+  renameMeter: changed('meters'),
   createResourcePrice: made('resource_prices'),
   endResourcePrice: changed('resource_prices'),
   createDeployment: made('cloud_deployments'),
@@ -83,6 +85,8 @@ const table = {
   transitionDeployment: changed('cloud_deployments'),
   subscribeDeployment: made('subscriptions'),
   changePlanVersion: changed('subscriptions'),
+  addAddon: made('subscription_addons'),
+  removeAddon: { ...changed('subscription_addons'), already: ['not_found'] },
   startSaga: made('saga_runs'),
   // A run that is turning back by itself is not told to.
   cancelSaga: changed('saga_runs', { maybe: true }),
@@ -95,6 +99,8 @@ const table = {
     effects: [of('cloud_line_assignments', 'deleted', { unlogged: true })],
     already: ['not_found'],
   },
+  // Its events are known by their own names: sent again, they change nothing and leave no entry.
+  sendUsageEvents: {},
   runTask: made('task_runs'),
   pauseTask: changed('scheduled_tasks'),
   resumeTask: changed('scheduled_tasks'),

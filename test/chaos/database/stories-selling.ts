@@ -36,6 +36,10 @@ const addons: Story = {
       body: { ...price, currency: 'USD', effective_from: '2026-01-01' },
     })
     await send('endResourcePrice', { params: { id: data.id }, body: { effective_to: '2027-01-01' } })
+    const meter = name('meter').replaceAll('-', '_')
+    await send('createMeter', { body: { code: meter, aggregation: 'sum', unit: 'gb' }, subject: meter })
+    await send('renameMeter', { params: { code: meter }, body: { name: 'Traffic' } })
+    await send('sendUsageEvents', { body: [{ specversion: '1.0', id: meter, source: 'chaos', type: meter }] })
   },
 }
 
@@ -63,6 +67,10 @@ const deployments: Story = {
     const { data: sold } = await send('subscribeDeployment', { params, body: { plan_code: first } })
     const another = { params, body: { plan_code: second }, subject: sold.id }
     await send('changePlanVersion', another)
+    const code = name('extra')
+    await send('createAddon', { body: { code, resource_kind: 'seats', qty: 1, price_cents: 100 } })
+    const { data: extra } = await send('addAddon', { params, body: { code } })
+    await send('removeAddon', { params: { id, addon_id: extra.id } })
     const walk = WALKS[Math.floor(random() * WALKS.length)]!
     let now = state
     for (const to of walk) {

@@ -61,10 +61,12 @@ export function subscriptionOf({ id, slug, subscription }: Deployment) {
     current_period_start: iso(start).slice(0, 10),
     current_period_end: iso(end - 1).slice(0, 10),
     addons: [],
+    scheduled_versions: [],
+    scheduled_addons: [],
   }
 }
 
-/** A month is priced by what held last within it. */
+/** A month costs each plan's price for its seconds; the plan that held last is shown. */
 export function usage(world: World, { id, tenant, terms }: Deployment, month: Month) {
   const used = usedSeconds(world, id, month)
   const over = month.end <= world.now
@@ -76,7 +78,13 @@ export function usage(world: World, { id, tenant, terms }: Deployment, month: Mo
   const agreed = terms.findLast(
     ({ from, to }) => from <= last && (to === null || to > Math.max(from, month.start)),
   )
-  const price = agreed ? priceOf(agreed.plan) : 0
+  const second = (at: number) => BigInt(Math.floor(at / 1000))
+  const parts = terms.map(({ plan, from, to }) => {
+    const seconds = second(Math.min(to ?? Infinity, month.end)) - second(Math.max(from, month.start))
+    return seconds > 0n ? BigInt(priceOf(plan)) * seconds : 0n
+  })
+  const whole = second(month.end) - second(month.start)
+  const price = Number((2n * parts.reduce((sum, part) => sum + part, 0n) + whole) / (2n * whole))
   return {
     deployment_id: id,
     tenant_id: tenant,

@@ -45,6 +45,7 @@ const PERMISSIONS = Object.keys({
   'scheduled_tasks:read': 1,
   'scheduled_tasks:run': 1,
   'scheduled_tasks:write': 1,
+  'usage_events:write': 1,
   'users:read': 1,
   'users:write': 1,
   'webhooks:read': 1,

@@ -28,6 +28,8 @@ const TENANT_EVENTS = {
   'saga.completed': 1,
   'saga.failed': 1,
   'saga.rolled_back': 1,
+  'statement.*': 1,
+  'statement.closed': 1,
 } satisfies Record<TenantEvent, 1>
 
 const EVENTS = {

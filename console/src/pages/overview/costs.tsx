@@ -4,7 +4,7 @@ import { useQuery } from '../../query.ts'
 import { Link } from '../../router.tsx'
 import { may, seesAllTenants } from '../../session.tsx'
 import { Empty, money, Plot, Section, Shown } from '../../ui/index.ts'
-import { type CostRow, stacked } from './stacked.ts'
+import { type Stack, stacksOf } from '../cost-groups.ts'
 
 const MONTHS = 6
 /** With what is nobody's and what is left: as many as there are colours. */
@@ -16,6 +16,16 @@ function monthsAgo(count: number): string {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count, 1)).toISOString().slice(0, 10)
 }
 
+/** As a plot has them. */
+const plotOf = ({ currency, months, groups }: Stack, nameOf: (value: string | null) => string) => ({
+  currency,
+  times: months,
+  series: groups.map(({ value, others, amounts }) => ({
+    name: others ? 'others' : nameOf(value),
+    values: amounts,
+  })),
+})
+
 export function Costs() {
   const whole = seesAllTenants()
   const allowed = may(whole ? 'listCosts' : 'listOwnCosts')
@@ -25,10 +35,7 @@ export function Costs() {
       if (whole) {
         const params = { query: { ...query, group_by: 'tenant' } }
         const { data } = await ok(api.GET('/api/v1/billing/costs', { params, signal }))
-        return stacked(
-          data.map(row => ({ ...row, of: row.tenant_id }) as CostRow),
-          id => id ?? 'nobody’s',
-        )
+        return stacksOf(data, 'tenant').map(stack => plotOf(stack, id => id ?? 'nobody’s'))
       }
       const params = { query: { ...query, group_by: 'deployment' } }
       const [{ data }, deployments] = await Promise.all([
@@ -38,10 +45,8 @@ export function Costs() {
           : { data: [] },
       ])
       const names = new Map(deployments.data.map(({ id, display_name }) => [id, display_name]))
-      return stacked(
-        data.map(row => ({ ...row, of: row.deployment_id }) as CostRow),
-        id => (id === null ? 'no deployment' : (names.get(id) ?? id)),
-      )
+      const nameOf = (id: string | null) => (id === null ? 'no deployment' : (names.get(id) ?? id))
+      return stacksOf(data, 'deployment').map(stack => plotOf(stack, nameOf))
     },
     [],
     { when: allowed },

@@ -19,10 +19,11 @@ export const checkPlanCaps = ({ clock }: Pick<Deps, 'clock'>): Step => ({
       const refused = refusedState(deployment.state)
       if (refused) return { ok: false, reason: refused }
       const place = { saga_id: sagaId, deployment_id, resource_kind: 'droplet' }
-      const limit = planLimit(await findEntitlement(tx, deployment_id, 'droplet'))
+      const now = clock.now().toISOString()
+      const limit = planLimit(await findEntitlement(tx, deployment_id, 'droplet', now))
       const taken = await countTaken(tx, place)
       if (limit !== null && taken >= limit) return { ok: false, reason: planFull('droplet', limit, taken) }
-      await reserve(tx, { ...place, created_at: clock.now().toISOString() })
+      await reserve(tx, { ...place, created_at: now })
       return { ok: true, context: { tenant_id: deployment.tenant_id }, output: { limit, taken } }
     })
   },

@@ -1,0 +1,157 @@
+// SQL of statements: written once, read for ever.
+import { sql } from 'kysely'
+import { listPage } from '../../kernel/db/list.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { Scope } from '../../kernel/http/caller.ts'
+import type { Key } from '../../kernel/http/pages.ts'
+import { jsonOf } from '../../kernel/noun.ts'
+import { publishing } from '../webhooks/index.ts'
+import type { Month } from './period.ts'
+import { canonical, Statement, StatementDetail } from './statement.ts'
+
+// Any constant will do, as long as every node takes the same one.
+const CLOSING_KEY = 4_005_007
+
+/** Until the transaction ends, nobody else closes, and nobody makes terms begin in the past. */
+export async function lockClosing(tx: Executor): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${CLOSING_KEY})`.execute(tx)
+}
+
+/** The first moment that is in no closed month; null: none is closed. No month is closed until the transaction ends. */
+export async function openFrom(tx: Executor): Promise<string | null> {
+  await sql`select pg_advisory_xact_lock_shared(${CLOSING_KEY})`.execute(tx)
+  return lastClosed(tx)
+}
+
+async function lastClosed(executor: Executor): Promise<string | null> {
+  const { rows } = await sql<{ at: string | null }>`
+    select iso8601((max(period) + interval '1 month') at time zone 'UTC') as at from closed_months`.execute(
+    executor,
+  )
+  return rows[0]!.at
+}
+
+/** The first month that is open, by a time in it: after the last closed one, or that of the first terms. */
+export async function firstOpen(executor: Executor): Promise<string | null> {
+  const closed = await lastClosed(executor)
+  if (closed !== null) return closed
+  const { rows } = await sql<{ at: string | null }>`
+    select iso8601(min(valid_from)) as at from subscription_terms
+    where valid_to is null or valid_to > valid_from`.execute(executor)
+  return rows[0]!.at
+}
+
+export interface Unclosed {
+  subscription_id: string
+  deployment_id: string
+  tenant_id: string
+}
+
+/** Subscriptions that had terms or usage in the month and have no statement of it, behind an id. */
+export async function listUnclosed(
+  tx: Executor,
+  { first_day, start_at, end_at }: Month,
+  after: string | null,
+  limit: number,
+): Promise<Unclosed[]> {
+  const { rows } = await sql<Unclosed>`
+    select s.id as subscription_id, d.id as deployment_id, d.tenant_id
+    from subscriptions s join cloud_deployments d on d.id = s.deployment_id
+    where (${after}::uuid is null or s.id > ${after}::uuid)
+      and not exists (select from statements t where t.subscription_id = s.id and t.period = ${first_day}::date)
+      and (exists (
+          select from subscription_terms t where t.subscription_id = s.id and t.valid_from < ${end_at}
+            and (t.valid_to is null or t.valid_to > greatest(t.valid_from, ${start_at})))
+        or exists (
+          select from usage_hours u where u.deployment_id = d.id and u.hour >= ${start_at} and u.hour < ${end_at}))
+    order by s.id limit ${limit}`.execute(tx)
+  return rows
+}
+
+/** How many statements of the month there are. */
+export async function lastOrdinal(tx: Executor, { first_day }: Month): Promise<number> {
+  const { rows } = await sql<{ last: number }>`
+    select coalesce(max(ordinal), 0) as last from statements where period = ${first_day}::date`.execute(tx)
+  return rows[0]!.last
+}
+
+export interface NewStatement extends StatementDetail {
+  first_day: string
+  ordinal: number
+}
+
+const COLUMNS = {
+  id: 'uuid',
+  subscription_id: 'uuid',
+  deployment_id: 'uuid',
+  tenant_id: 'text',
+  period: 'date',
+  sequence: 'int',
+  adjusts: 'uuid',
+  ordinal: 'int',
+  currency: 'text',
+  total_cents: 'numeric',
+  lines: 'json',
+  content_hash: 'text',
+  closed_at: 'timestamptz',
+}
+const NAMES = Object.keys(COLUMNS)
+
+const INSERT = {
+  name: 'statements_insert',
+  text: `with made as (
+      insert into statements (${NAMES.join(', ')}) select ${NAMES.join(', ')}
+      from json_to_recordset($1::json) as r (${Object.entries(COLUMNS)
+        .map(([name, type]) => `${name} ${type}`)
+        .join(', ')}) order by r.ordinal returning *
+    ), ${publishing(`select 'statement.closed' as type, s.tenant_id, s.closed_at as occurred_at,
+      json_build_object('tenant_id', s.tenant_id, 'deployment_id', s.deployment_id, 'statement', ${jsonOf(Statement, 's')})
+        as data
+      from made s order by s.ordinal`)}
+    select`,
+}
+
+/** With their events. */
+export async function insertStatements(tx: Executor, statements: readonly NewStatement[]): Promise<void> {
+  const rows = statements.map(({ first_day, ...statement }) => ({ ...statement, period: first_day }))
+  await runStatement(tx, INSERT, [canonical(rows)])
+}
+
+export async function markClosed(tx: Executor, { first_day }: Month, at: string): Promise<void> {
+  await sql`insert into closed_months (period, closed_at) values (${first_day}::date, ${at})
+    on conflict (period) do nothing`.execute(tx)
+}
+
+/** Newest first. */
+export const listStatements = (
+  executor: Executor,
+  deploymentId: string,
+  limit: number,
+  after: Key | null,
+): Promise<{ id: string; json: string }[]> =>
+  listPage(executor, {
+    name: 'statements',
+    select: `select s.id, ${jsonOf(Statement, 's')}::text as json from statements s`,
+    filters: { deployment: ['s.deployment_id = ?', deploymentId] },
+    orderBy: ['s.id'],
+    descending: true,
+    after,
+    limit,
+  })
+
+const SHOW = {
+  name: 'statement_show',
+  text: `select ${jsonOf(StatementDetail, 's')}::text as json from statements s
+    where s.id = $1::uuid and ($2::text is null or s.tenant_id = $2)`,
+}
+
+/** With its lines, as JSON text. */
+export async function showStatement(
+  executor: Executor,
+  scope: Scope,
+  id: string,
+): Promise<string | undefined> {
+  const values = [id, scope.allTenants ? null : scope.tenantId]
+  return (await runStatement<{ json: string }>(executor, SHOW, values))[0]?.json
+}

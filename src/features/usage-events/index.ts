@@ -1,0 +1,12 @@
+// Usage events: what other parts of the service may use.
+export { usageEventRoutes } from './routes.ts'
+export {
+  countMembers,
+  findMeterUse,
+  type LateMonth,
+  listLateMonths,
+  type MeterCount,
+  type MeterSum,
+  settleLateMonths,
+  sumMeters,
+} from './store.ts'

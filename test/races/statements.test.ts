@@ -1,0 +1,114 @@
+// Closing a month: by several at once, stopped between batches, and of ten thousand subscriptions.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { closeMonths } from '../../src/features/metering/close-months.ts'
+import { needsPostgres } from '../support/engine.ts'
+import { addon, deployment, plan } from '../support/factories.ts'
+import { closeDue } from '../support/metering.ts'
+import { type Bundle, setup, silentLog } from '../support/setup.ts'
+
+/** Subscriptions to one plan with an addon since the first of October, each with a day of a droplet; metered to its end. */
+async function haveSubscriptions(bundle: Bundle, count: number): Promise<void> {
+  const { clock, call, ctx } = bundle
+  clock.set('2026-10-01T00:00:00Z')
+  const items = [{ resource_kind: 'droplet', included_qty: 1, overage_unit: 'hour', overage_price_cents: 2 }]
+  const body = { plan_code: await plan(bundle, { price: 3100, items }), addons: [await addon(bundle)] }
+  const { id } = await deployment(bundle)
+  const { status, text } = await call('POST', `/api/v1/deployments/${id}/subscribe`, { body })
+  assert.equal(status, 201, text)
+  const copies = sql`generate_series(2, ${count}::int) n`
+  await sql`insert into cloud_deployments (id, tenant_id, slug, display_name, region, state, llm_mode,
+      billing_action_suspended, created_at, updated_at)
+    select uuid_v7(), 'tenant-' || n % 100, 'copy-' || n, 'copy', region, state, llm_mode, false, created_at, updated_at
+    from cloud_deployments, ${copies}`.execute(ctx.db)
+  await sql`insert into subscriptions (id, deployment_id, plan_version_id, status, current_period_start, current_period_end,
+      created_at, updated_at)
+    select uuid_v7(), d.id, s.plan_version_id, s.status, s.current_period_start, s.current_period_end, s.created_at, s.updated_at
+    from subscriptions s, cloud_deployments d where d.slug like 'copy-%'`.execute(ctx.db)
+  await sql`insert into subscription_terms (id, subscription_id, plan_version_id, valid_from)
+    select uuid_v7(), s.id, s.plan_version_id, s.created_at from subscriptions s
+    where not exists (select from subscription_terms t where t.subscription_id = s.id)`.execute(ctx.db)
+  await sql`insert into subscription_addons (id, subscription_id, code, resource_kind, qty, price_cents, currency, quantity,
+      created_at, valid_from)
+    select uuid_v7(), s.id, a.code, a.resource_kind, a.qty, a.price_cents, a.currency, a.quantity, a.created_at, a.valid_from
+    from subscription_addons a, subscriptions s where s.id <> a.subscription_id`.execute(ctx.db)
+  const hours = sql`generate_series('2026-10-31T00:00:00Z'::timestamptz, '2026-10-31T23:00:00Z', interval '1 hour') h`
+  await sql`insert into usage_hours (deployment_id, hour, kind, seconds, resources)
+    select d.id, h, 'droplet', 7200, 2 from cloud_deployments d, ${hours}`.execute(ctx.db)
+  await sql`insert into metered_hours (hour, metered_at) select h, h + interval '1 hour' from ${hours}`.execute(
+    ctx.db,
+  )
+  await sql`analyze`.execute(ctx.db)
+  clock.set('2026-11-04T00:05:00Z')
+}
+
+/** 3,100 and 500 cents, and a droplet beyond the one for a day, 24 hours at 2. */
+const TOTAL = 3100 + 500 + 48
+
+async function checkStatements({ ctx }: Bundle, count: number): Promise<void> {
+  const { rows } = await sql<Record<string, number>>`
+    select count(*)::int as all, count(distinct subscription_id)::int as subscriptions, min(ordinal) as first,
+      max(ordinal) as last, min(total_cents)::int as least, max(total_cents)::int as most from statements`.execute(
+    ctx.db,
+  )
+  const expected = { all: count, subscriptions: count, first: 1, last: count, least: TOTAL, most: TOTAL }
+  assert.deepEqual({ ...rows[0] }, expected)
+}
+
+test(
+  'several who close at once make one statement each, with numbers that have no gap',
+  needsPostgres,
+  async t => {
+    const bundle = await setup(t)
+    await haveSubscriptions(bundle, 100)
+    const written = await Promise.all([7, 11, 13, 17].map(batch => closeDue(bundle, batch)))
+    assert.equal(
+      written.reduce((a, b) => a + b, 0),
+      100,
+    )
+    await checkStatements(bundle, 100)
+    const months = await bundle.ctx.db.selectFrom('closed_months').selectAll().execute()
+    assert.deepEqual(
+      months.map(({ period }) => period),
+      ['2026-10-01'],
+    )
+  },
+)
+
+test(
+  'ten thousand subscriptions are closed within a minute, also when it is stopped in between and its connection is cut',
+  needsPostgres,
+  async t => {
+    const bundle = await setup(t)
+    const { ctx } = bundle
+    await haveSubscriptions(bundle, 10_000)
+    const started = performance.now()
+    // Told to stop: the batch that runs is the last.
+    const stop = new AbortController()
+    const clock = {
+      asked: 0,
+      now() {
+        if (++this.asked === 4) stop.abort()
+        return bundle.clock.now()
+      },
+    }
+    const first = await closeMonths({ ...ctx, clock }, { signal: stop.signal, log: silentLog })
+    assert.ok(first > 0 && first < 10_000, String(first))
+    // Killed: whichever connection has the lock is cut while it works.
+    const running = closeDue(bundle).catch((error: unknown) => error)
+    for (let cut = false; !cut; ) {
+      const { rows } = await sql<{ cut: boolean }>`select pg_terminate_backend(pid) as cut from pg_locks
+        where locktype = 'advisory' and objid = 4005007 and granted and pid <> pg_backend_pid()`.execute(
+        ctx.db,
+      )
+      cut = rows.length > 0
+    }
+    await running
+    await closeDue(bundle)
+    const seconds = (performance.now() - started) / 1000
+    t.diagnostic(`10,000 statements in ${seconds.toFixed(1)} s`)
+    await checkStatements(bundle, 10_000)
+    assert.ok(seconds < 60, `${seconds} s`)
+  },
+)
