@@ -30,14 +30,14 @@ const mirror = ({ resource, drift, sweep }: Story): Shot[] => [
   { name: 'drift', path: '/drift' },
   { name: 'drift-detail', path: `/drift/${drift}`, review: true },
   { name: 'ignore-rules', path: '/drift/ignore-rules', review: true },
-  { name: 'projects', path: '/projects' },
+  { name: 'projects', path: '/projects', review: true },
   { name: 'assign-project', path: '/projects', press: 'Assign acme' },
   { name: 'sweeps', path: '/sweeps' },
   { name: 'sweep', path: `/sweeps/${sweep}`, review: true },
 ]
 
 const deployments = ({ deployment, saga }: Story): Shot[] => [
-  { name: 'deployments', path: '/deployments' },
+  { name: 'deployments', path: '/deployments', review: true },
   { name: 'new-deployment', path: '/deployments', press: 'New deployment' },
   { name: 'deployment', path: `/deployments/${deployment}` },
   { name: 'deployment-of-a-tenant', path: `/deployments/${deployment}`, by: 'member', review: true },
@@ -72,7 +72,7 @@ const administration = ({ webhook, delivery, auditEntry }: Story): Shot[] => [
   { name: 'new-role', path: '/admin/roles', press: 'Create a role', review: true },
   { name: 'invitations', path: '/admin/invitations', review: true },
   { name: 'api-keys', path: '/admin/api-keys', review: true },
-  { name: 'secrets', path: '/admin/secrets' },
+  { name: 'secrets', path: '/admin/secrets', review: true },
   { name: 'new-secret', path: '/admin/secrets', press: 'Create a secret' },
   { name: 'webhooks', path: '/admin/webhooks', review: true },
   { name: 'webhook', path: `/admin/webhooks/${webhook}`, review: true },

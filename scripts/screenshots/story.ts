@@ -102,6 +102,7 @@ export async function tellStory(bundle: Bundle): Promise<Story> {
 }
 
 interface Catalog {
+  meters: object[]
   plans: { code: string; name: string; version: object }[]
   addons: object[]
   resource_prices: object[]
@@ -110,7 +111,8 @@ interface Catalog {
 async function sell({ call }: Bundle): Promise<void> {
   const base = '/api/v1/catalog'
   const file = join(import.meta.dirname, '../../examples/catalog.yaml')
-  const { plans, addons, resource_prices: prices } = parse(readFileSync(file, 'utf8')) as Catalog
+  const { meters, plans, addons, resource_prices: prices } = parse(readFileSync(file, 'utf8')) as Catalog
+  for (const body of meters) await call('POST', `${base}/meters`, { body })
   for (const { code, name, version } of plans) {
     await call('POST', `${base}/plans`, { body: { code, name } })
     await call('POST', `${base}/plans/${code}/versions`, { body: version })
