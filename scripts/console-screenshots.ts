@@ -1,58 +1,27 @@
-// Writes docs/images: a picture of every page of the console, 1280 wide and light, of a service of its own with a simulated
-// provider and finance service that has lived through the README's story. `npm run screenshots -- NAME…`: some of them.
+// Writes docs/images: pictures of the console, 1280 wide and light, of a service of its own with a simulated provider and
+// finance service that has lived through the README's story. `npm run screenshots -- NAME…`: some of them.
+// `npm run screenshots -- --review FOLDER NAME…` writes every page as a whole, 1280 and 390 wide, to be looked at.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { parseArgs } from 'node:util'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { buildManagement } from '../src/management.ts'
 import { prepareDatabases } from '../test/support/prepare-databases.ts'
 import { setup } from '../test/support/setup.ts'
 import { withPalette } from './screenshots/png.ts'
-import { type Story, surroundings, tellStory } from './screenshots/story.ts'
+import { type Shot, shots } from './screenshots/shots.ts'
+import { operator, surroundings, tellStory } from './screenshots/story.ts'
 
-interface Shot {
-  /** Of the file. */
-  name: string
-  path: string
-  /** Seen by a member of a tenant; unless said so by a platform_admin. */
-  member?: boolean
-  /** A button to press first, by its name. */
-  press?: string
-}
-
-/** Every page. One that is not there yet is left out, and said so. */
-const shots = ({ deployment, resource, saga, invoice }: Story): Shot[] => [
-  { name: 'overview', path: '/' },
-  { name: 'inventory', path: '/inventory' },
-  { name: 'resource', path: `/inventory/${resource}` },
-  { name: 'deployments', path: '/deployments' },
-  { name: 'deployment', path: `/deployments/${deployment}` },
-  { name: 'catalog', path: '/catalog' },
-  { name: 'plan', path: '/catalog/starter' },
-  { name: 'drift', path: '/drift' },
-  { name: 'sagas', path: '/sagas' },
-  { name: 'saga', path: `/sagas/${saga}` },
-  { name: 'projects', path: '/projects' },
-  { name: 'sweeps', path: '/sweeps' },
-  { name: 'costs', path: '/money' },
-  { name: 'costs-of-a-tenant', path: '/money', member: true },
-  { name: 'invoices', path: '/money/invoices' },
-  { name: 'invoice', path: `/money/invoices/${invoice}` },
-  { name: 'unmatched', path: '/money/unmatched' },
-  { name: 'margins', path: '/money/margins' },
-  { name: 'balance', path: '/money/balance' },
-  { name: 'tasks', path: '/admin/tasks' },
-  { name: 'users', path: '/admin/users' },
-  { name: 'webhooks', path: '/admin/webhooks' },
-  { name: 'audit', path: '/admin/audit' },
-]
-
-const images = join(import.meta.dirname, '../docs/images')
-const VIEW = { width: 1280, height: 800 }
+const { values, positionals: chosen } = parseArgs({
+  allowPositionals: true,
+  options: { review: { type: 'string' } },
+})
+const images = values.review ?? join(import.meta.dirname, '../docs/images')
+const WIDTHS = values.review ? [1280, 390] : [1280]
 const LARGEST = 150_000
 
-const chosen = process.argv.slice(2)
 const ends: (() => unknown)[] = []
 try {
   mkdirSync(images, { recursive: true })
@@ -62,19 +31,20 @@ try {
     args: ['--no-sandbox', '--force-device-scale-factor=1', '--hide-scrollbars'],
   })
   ends.push(() => browser.close())
-  const wanted = shots(story).filter(({ name }) => chosen.length === 0 || chosen.includes(name))
-  const operator = await signedIn(browser, url, token)
-  const member = await signedIn(browser, url, story.member)
-  for (const shot of wanted) {
-    const picture = await take(shot.member ? member : operator, url, shot)
-    if (!picture) {
-      process.stdout.write(`${shot.name}: there is no ${shot.path}\n`)
-      continue
+  const windows = {
+    operator: await window(browser, url, token),
+    member: await window(browser, url, story.member),
+    nobody: await window(browser, url),
+  }
+  for (const shot of shots(story)) {
+    if (chosen.length ? !chosen.includes(shot.name) : shot.review && !values.review) continue
+    for (const width of WIDTHS) {
+      const name = values.review ? `${shot.name}-${width}.png` : `${shot.name}.png`
+      const png = withPalette(await take(windows[shot.by ?? 'operator'], url, shot, width))
+      if (png.length > LARGEST && !values.review) throw new Error(`${name} has ${png.length} bytes`)
+      writeFileSync(join(images, name), png)
+      process.stdout.write(`${name} ${(png.length / 1024).toFixed(0)} KB\n`)
     }
-    const png = withPalette(picture)
-    if (png.length > LARGEST) throw new Error(`${shot.name} has ${png.length} bytes`)
-    writeFileSync(join(images, `${shot.name}.png`), png)
-    process.stdout.write(`${shot.name}.png ${(png.length / 1024).toFixed(0)} KB\n`)
   }
 } finally {
   for (const end of ends.reverse()) await end()
@@ -91,25 +61,33 @@ async function serve() {
   const management = await buildManagement({ ctx: bundle.ctx, api: bundle.app, isReady: () => true })
   ends.push(() => management.close())
   const url = (await management.listen({ host: '127.0.0.1', port: 0 })).replace('127.0.0.1', 'localhost')
-  return { url, story, token: await bundle.tokens.admin({ sub: 'olivia@example.com' }) }
+  return { url, story, token: await operator(bundle.tokens) }
 }
 
-/** A window of somebody who has signed in, once: the audit log would be full of it otherwise. */
-async function signedIn(browser: Browser, url: string, token: string): Promise<Page> {
-  const window = await browser.newContext({ viewport: VIEW, colorScheme: 'light', timezoneId: 'UTC' })
-  const page = await window.newPage()
-  await page.goto(`${url}/inventory#token=${token}`)
-  await page.getByRole('heading', { name: 'Inventory', level: 1 }).waitFor()
+/** Somebody's window, who signs in once: the audit log would be full of it otherwise. */
+async function window(browser: Browser, url: string, token?: string): Promise<Page> {
+  const context = await browser.newContext({ colorScheme: 'light', timezoneId: 'UTC' })
+  const page = await context.newPage()
+  if (token) await page.goto(`${url}/#token=${token}`)
+  if (token) await page.getByRole('button', { name: 'Sign out' }).waitFor()
   return page
 }
 
-/** The page when all of it is loaded; undefined when there is none. */
-async function take(page: Page, url: string, { path, press }: Shot): Promise<Buffer | undefined> {
-  await page.goto(url + path)
+/** When all of it is loaded: as much as a window shows, or for a review the whole of it. */
+async function take(page: Page, url: string, { path, press }: Shot, width: number): Promise<Buffer> {
+  await page.setViewportSize({ width, height: 800 })
+  await page.goto(`${url}${path}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.waitForLoadState('networkidle')
-  if (await page.getByRole('heading', { name: 'No such page' }).count()) return undefined
+  await loaded(page)
   if (press) await page.getByRole('button', { name: press }).first().click()
+  await loaded(page)
+  const wider = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+  if (Number(wider) > 0)
+    process.stdout.write(`${path} is ${wider} pixels wider than its window of ${width}\n`)
+  return await page.screenshot({ animations: 'disabled', fullPage: !!values.review && !press })
+}
+
+async function loaded(page: Page) {
   await page.waitForLoadState('networkidle')
-  return page.screenshot({ animations: 'disabled' })
+  await page.waitForFunction("!document.querySelector('.loading')")
 }

@@ -17,6 +17,11 @@ export interface Story {
   resource: string
   saga: string
   invoice: string
+  drift: string
+  sweep: string
+  webhook: string
+  delivery: string
+  auditEntry: string
   /** A member of the tenant whose deployment it is. */
   member: string
 }
@@ -82,17 +87,22 @@ export async function tellStory(bundle: Bundle): Promise<Story> {
   await runTask(bundle, 'metering')
   await administer(bundle)
 
-  const { body: sagas } = await call('GET', `/api/v1/sagas?deployment_id=${deploymentId}`)
+  const first = async (path: string) => (await call('GET', `/api/v1${path}`)).body.data[0].id
   return {
     deployment: deploymentId,
     resource: resourceId,
-    saga: sagas.data[0].id,
+    saga: await first(`/sagas?deployment_id=${deploymentId}`),
     invoice: newest!.id,
+    drift: await first('/drift'),
+    sweep: await first('/inventory/sync-runs?kind=droplet'),
+    ...(await hook(bundle)),
+    auditEntry: await first('/admin/audit_log'),
     member: await tokens.tenant('acme'),
   }
 }
 
 interface Catalog {
+  meters: object[]
   plans: { code: string; name: string; version: object }[]
   addons: object[]
   resource_prices: object[]
@@ -101,7 +111,8 @@ interface Catalog {
 async function sell({ call }: Bundle): Promise<void> {
   const base = '/api/v1/catalog'
   const file = join(import.meta.dirname, '../../examples/catalog.yaml')
-  const { plans, addons, resource_prices: prices } = parse(readFileSync(file, 'utf8')) as Catalog
+  const { meters, plans, addons, resource_prices: prices } = parse(readFileSync(file, 'utf8')) as Catalog
+  for (const body of meters) await call('POST', `${base}/meters`, { body })
   for (const { code, name, version } of plans) {
     await call('POST', `${base}/plans`, { body: { code, name } })
     await call('POST', `${base}/plans/${code}/versions`, { body: version })
@@ -116,7 +127,20 @@ async function sell({ call }: Bundle): Promise<void> {
   for (const body of prices) await call('POST', `${base}/resource-prices`, { body })
 }
 
-async function administer({ call }: Bundle): Promise<void> {
+/** Nothing answers there. */
+async function hook({ call }: Bundle): Promise<{ webhook: string; delivery: string }> {
+  const base = '/api/v1/admin/webhooks'
+  const url = 'https://hooks.example.com/cloudops'
+  const { body } = await call('POST', base, {
+    body: { url, events: ['deployment.*'], description: 'Operations' },
+  })
+  const { body: sent } = await call('POST', `${base}/${body.data.id}/test`, { body: {} })
+  return { webhook: body.data.id, delivery: sent.data.id }
+}
+
+export const operator = (tokens: Bundle['tokens']) => tokens.admin({ sub: 'olivia@example.com' })
+
+async function administer({ call, tokens }: Bundle): Promise<void> {
   const admin = '/api/v1/admin'
   const role = { name: 'viewer', description: 'Looks on', permissions: ['*:read'] }
   await call('POST', `${admin}/roles`, { body: role })
@@ -124,13 +148,15 @@ async function administer({ call }: Bundle): Promise<void> {
   await call('POST', `${admin}/users`, { body: ann })
   const invitation = { email: 'bob@example.com', tenant_id: 'acme', role: 'viewer' }
   await call('POST', `${admin}/invitations`, { body: invitation })
-  // Nothing answers there, and nothing happens any more that it would be told of.
-  const webhook = {
-    url: 'https://hooks.example.com/cloudops',
-    events: ['deployment.*'],
-    description: 'Operations',
-  }
-  await call('POST', `${admin}/webhooks`, { body: webhook })
+  const secret = { value: 'dop_v1_1d6a9f', description: 'What people wait for' }
+  await call('PUT', `${admin}/secrets/provider_token/provisioning`, { body: secret })
+  const key = { description: 'The nightly report', tenant_id: 'acme' }
+  await call('POST', '/api/v1/users/olivia@example.com/api_keys', {
+    body: key,
+    token: await operator(tokens),
+  })
+  const rule = { field: 'tags', kind: 'droplet', reason: 'Tags are set by hand' }
+  await call('POST', '/api/v1/drift/ignore-rules', { body: rule })
 }
 
 async function giveProject({ call }: Bundle, tenant: string): Promise<void> {

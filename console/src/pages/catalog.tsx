@@ -61,6 +61,7 @@ const columns: Column<Plan>[] = [
   },
   {
     name: 'Includes',
+    wraps: true,
     cell: ({ active_version: version }) =>
       version?.items
         .filter(({ included_qty }) => included_qty > 0)

@@ -11,7 +11,7 @@ import { acceptDrift, IgnoreDrift, nameOfDrift } from './drift-acts.tsx'
 type Drift = Schemas['Drift']
 
 const FIELDS = [
-  { name: 'status', label: 'Status (open unless said)', options: ['open', 'accepted', 'reverted', 'stale'] },
+  { name: 'status', label: 'Status', any: 'open', options: ['accepted', 'reverted', 'stale'] },
   { name: 'kind', label: 'Kind', options: KINDS },
   { name: 'resource_id', label: 'Resource’s id', search: true },
   { name: 'ignored', label: 'Ignored ones instead', flag: true },

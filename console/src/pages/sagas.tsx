@@ -61,7 +61,7 @@ const columns: Column<Run>[] = [
   },
   { name: 'Step', cell: progress },
   {
-    name: 'Why it did not complete',
+    name: 'Why it ended',
     cell: ({ error }) => (error ? <span title={error.reason}>{error.reason}</span> : <Missing />),
   },
   { name: 'Ordered', cell: ({ created_at }) => <Time at={created_at} /> },

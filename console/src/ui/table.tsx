@@ -11,6 +11,8 @@ export interface Column<Row> {
   cell: (row: Row) => ComponentChildren
   /** Numbers stand at the end. */
   number?: boolean
+  /** Sentences and lists that are read as a whole take several lines; for tables that are never long. */
+  wraps?: boolean
 }
 
 interface TableProps<Row> {
@@ -61,7 +63,11 @@ export function Table<Row>({
       {rows.length === 0 && !problem && <Empty>{empty}</Empty>}
       {rows.length > 0 && (
         <Scroll box={box} class={`table-box${windowed ? ' windowed' : ''}`} label={label}>
-          <table aria-label={label} aria-rowcount={windowed ? rows.length + 1 : undefined}>
+          <table
+            aria-label={label}
+            aria-rowcount={windowed ? rows.length + 1 : undefined}
+            onPointerOver={nameWhole}
+          >
             <thead>
               <tr>
                 {onSelect && (
@@ -97,8 +103,8 @@ export function Table<Row>({
                         />
                       </td>
                     )}
-                    {shown.map(({ name, cell, number }) => (
-                      <td key={name} class={number ? 'number' : undefined}>
+                    {shown.map(({ name, cell, number, wraps }) => (
+                      <td key={name} class={number ? 'number' : wraps ? 'wraps' : undefined}>
                         {cell(row)}
                       </td>
                     ))}
@@ -122,6 +128,12 @@ export function Table<Row>({
       )}
     </>
   )
+}
+
+/** What a cell had to cut off is told when it is pointed at. */
+function nameWhole({ target }: Event) {
+  const cell = target instanceof Element && target.closest('td')
+  if (cell && cell.scrollWidth > cell.clientWidth) cell.title = cell.textContent
 }
 
 /** Keeps the height of the rows that are not drawn. */

@@ -77,7 +77,7 @@ export default function Roles() {
         empty="There are none."
         columns={[
           { name: 'Role', cell: ({ name }) => name },
-          { name: 'Description', cell: ({ description }) => description ?? <Missing /> },
+          { name: 'Description', wraps: true, cell: ({ description }) => description ?? <Missing /> },
           {
             name: 'Permissions',
             cell: ({ permissions }) => (permissions.length > 0 ? permissions.join(', ') : 'none'),
@@ -86,7 +86,7 @@ export default function Roles() {
             name: 'Actions',
             cell: role =>
               role.built_in ? (
-                <span class="quiet">built in</span>
+                <span class="acts quiet">built in</span>
               ) : (
                 <span class="acts">
                   <button

@@ -1,0 +1,85 @@
+// Which pages of the console pictures are taken of.
+import type { Story } from './story.ts'
+
+export interface Shot {
+  /** Of the file. */
+  name: string
+  path: string
+  /** Seen by a member of a tenant, or by nobody; unless said so by a platform_admin. */
+  by?: 'member' | 'nobody'
+  /** A button to press first, by its name. */
+  press?: string
+  /** Looked at, but in no document. */
+  review?: true
+}
+
+export const shots = (story: Story): Shot[] => [
+  ...mirror(story),
+  ...deployments(story),
+  ...money(story),
+  ...administration(story),
+]
+
+const mirror = ({ resource, drift, sweep }: Story): Shot[] => [
+  { name: 'sign-in', path: '/', by: 'nobody' },
+  { name: 'overview', path: '/' },
+  { name: 'overview-of-a-tenant', path: '/', by: 'member', review: true },
+  { name: 'inventory', path: '/inventory' },
+  { name: 'inventory-of-a-tenant', path: '/inventory', by: 'member', review: true },
+  { name: 'resource', path: `/inventory/${resource}` },
+  { name: 'drift', path: '/drift' },
+  { name: 'drift-detail', path: `/drift/${drift}`, review: true },
+  { name: 'ignore-rules', path: '/drift/ignore-rules', review: true },
+  { name: 'projects', path: '/projects', review: true },
+  { name: 'assign-project', path: '/projects', press: 'Assign acme' },
+  { name: 'sweeps', path: '/sweeps' },
+  { name: 'sweep', path: `/sweeps/${sweep}`, review: true },
+]
+
+const deployments = ({ deployment, saga }: Story): Shot[] => [
+  { name: 'deployments', path: '/deployments', review: true },
+  { name: 'new-deployment', path: '/deployments', press: 'New deployment' },
+  { name: 'deployment', path: `/deployments/${deployment}` },
+  { name: 'deployment-of-a-tenant', path: `/deployments/${deployment}`, by: 'member', review: true },
+  { name: 'provision', path: `/deployments/${deployment}`, press: 'Provision' },
+  { name: 'catalog', path: '/catalog' },
+  { name: 'plan', path: '/catalog/starter' },
+  { name: 'new-draft', path: '/catalog/growth', press: 'New draft' },
+  { name: 'publish', path: '/catalog/starter', press: 'Publish' },
+  { name: 'sagas', path: '/sagas', review: true },
+  { name: 'saga', path: `/sagas/${saga}` },
+  { name: 'leaks', path: '/sagas/leaks', review: true },
+]
+
+const money = ({ invoice }: Story): Shot[] => [
+  { name: 'costs', path: '/money' },
+  { name: 'costs-of-a-tenant', path: '/money', by: 'member' },
+  { name: 'invoices', path: '/money/invoices' },
+  { name: 'invoice', path: `/money/invoices/${invoice}` },
+  { name: 'cost-lines', path: '/money/lines', review: true },
+  { name: 'unmatched', path: '/money/unmatched' },
+  { name: 'margins', path: '/money/margins' },
+  { name: 'balance', path: '/money/balance' },
+]
+
+const administration = ({ webhook, delivery, auditEntry }: Story): Shot[] => [
+  { name: 'administration', path: '/admin', review: true },
+  { name: 'tasks', path: '/admin/tasks' },
+  { name: 'task', path: '/admin/tasks/resource_sync', review: true },
+  { name: 'dead-letters', path: '/admin/dead-letters', review: true },
+  { name: 'users', path: '/admin/users', review: true },
+  { name: 'roles', path: '/admin/roles', review: true },
+  { name: 'new-role', path: '/admin/roles', press: 'Create a role', review: true },
+  { name: 'invitations', path: '/admin/invitations', review: true },
+  { name: 'api-keys', path: '/admin/api-keys', review: true },
+  { name: 'secrets', path: '/admin/secrets', review: true },
+  { name: 'new-secret', path: '/admin/secrets', press: 'Create a secret' },
+  { name: 'webhooks', path: '/admin/webhooks', review: true },
+  { name: 'webhook', path: `/admin/webhooks/${webhook}`, review: true },
+  { name: 'delivery', path: `/admin/webhooks/${webhook}/${delivery}`, review: true },
+  { name: 'storage', path: '/admin/storage', review: true },
+  { name: 'audit', path: '/admin/audit', review: true },
+  { name: 'audit-entry', path: `/admin/audit/${auditEntry}`, review: true },
+  { name: 'checkpoints', path: '/admin/audit/checkpoints', review: true },
+  { name: 'administration-of-a-tenant', path: '/admin', by: 'member', review: true },
+]
