@@ -160,7 +160,7 @@ test('the upgrade gives every subscription terms from its start, and to its end 
   await move(bundle, over.id, 'cancelled', 'archived')
   const migration = readMigrations().find(({ name }) => name === 'subscription_terms')!
   const before = `drop table subscription_terms;
-    drop function refuse_change_but_end cascade;
+    drop function refuse_change_but_end, refuse_change_of_metered_terms cascade;
     drop trigger ended_is_final_whole on subscription_addons;
     drop index subscription_addons_subscription;
     alter table subscription_addons drop constraint subscription_addons_no_overlap,
