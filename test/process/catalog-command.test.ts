@@ -66,7 +66,7 @@ async function snapshot({ ctx }: Bundle) {
   }
 }
 
-const afterExample = { plans: 3, versions: 3, addons: 4, prices: 8 }
+const afterExample = { plans: 3, versions: 3, addons: 5, prices: 9 }
 
 test(
   'catalog apply shows the difference, makes it, and changes nothing when applied again',
@@ -78,12 +78,12 @@ test(
     const dry = await cloudops(['apply', example, '--dry-run'])
     assert.equal(dry.code, 0, dry.err)
     assert.match(dry.out, /^\+ plan starter \(Starter\)$/m)
-    assert.match(dry.out, /18 changes to make\. Nothing was changed: this was a dry run\./)
+    assert.match(dry.out, /22 changes to make\. Nothing was changed: this was a dry run\./)
     assert.deepEqual(await snapshot(bundle), { plans: 0, versions: 0, addons: 0, prices: 0 })
 
     const applied = await cloudops(['apply', example])
     assert.equal(applied.code, 0, applied.err)
-    assert.match(applied.out, /18 changes made\./)
+    assert.match(applied.out, /22 changes made\./)
     assert.deepEqual(await snapshot(bundle), afterExample)
 
     const again = await cloudops(['apply', example])
