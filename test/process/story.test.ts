@@ -202,6 +202,6 @@ function listsOfTheApi(): string[] {
   const needsNothing = ({ get }: { get?: { parameters?: { required?: boolean }[] } }) =>
     get !== undefined && !get.parameters?.some(({ required }) => required)
   return Object.keys(paths).filter(
-    path => needsNothing(paths[path]) && !/scheduled_tasks|audit_log|session/.test(path),
+    path => needsNothing(paths[path]) && !/scheduled_tasks|audit_log|session|overview/.test(path),
   )
 }
