@@ -40,7 +40,8 @@ test(
     await sold.getByLabel('Addon: more').fill('2')
     await sold.getByRole('button', { name: 'Subscribe' }).click()
     await page.getByText('0 live, 4 included, at most 5').waitFor()
-    await page.getByText('$29.00').first().waitFor()
+    await page.getByText('$19.00').first().waitFor()
+    await page.getByRole('row', { name: /^more .*\$5\.00/ }).waitFor()
 
     await page.getByRole('button', { name: 'Change plan' }).click()
     const changed = page.getByRole('dialog', { name: 'Change the plan of shop' })

@@ -183,17 +183,19 @@ test(
   async t => {
     const { call } = await setup(t, unhurried)
     for (let round = 0; round < ROUNDS; round++) {
+      const year = 2026 + round
       const add = (effective_from: string) =>
         call('POST', `${base}/resource-prices`, {
           body: {
             resource_kind: 'droplet',
-            unit: `unit_${round}`,
+            unit: 'hour',
             price_cents: 1,
             currency: 'USD',
             effective_from,
+            effective_to: `${year + 1}-01-01`,
           },
         })
-      const answers = await Promise.all([add('2026-01-01'), add('2026-07-01')])
+      const answers = await Promise.all([add(`${year}-01-01`), add(`${year}-07-01`)])
       assert.deepEqual(statuses(answers), [201, 409], answers.map(answer => answer.text).join())
       assert.equal(answers.find(answer => answer.status === 409)!.body.code, 'price_overlap')
     }
