@@ -7,8 +7,7 @@ import type { Insertable, Selectable, UpdateObject, WhereInterface } from 'kysel
 import { runStatement, type Statement } from './db/statement.ts'
 import type { Executor, Tables } from './db/tables.ts'
 import { beforeCommit, transaction } from './db/transaction.ts'
-import { newId } from './ids.ts'
-import { processTime } from './time.ts'
+import { newId, timeOfId } from './ids.ts'
 
 /** On whose behalf the code runs: the caller of the request that is being answered. */
 export interface Actor {
@@ -78,7 +77,7 @@ interface Entry extends Actor {
   after: object | null
 }
 
-const entryOf = (
+function entryOf(
   actor: Actor,
   subject_type: string,
   subject_id: string,
@@ -86,17 +85,12 @@ const entryOf = (
   action: Action,
   before: object | null,
   after: object | null,
-): Entry => ({
-  id: newId(),
-  at: new Date(processTime()).toISOString(),
-  ...actor,
-  subject_type,
-  subject_id,
-  tenant_id,
-  action,
-  before,
-  after,
-})
+): Entry {
+  const id = newId()
+  // The list's `since` and `until` are spans of ids: with another time than its id's an entry would miss its own moment.
+  const at = new Date(timeOfId(id)).toISOString()
+  return { id, at, ...actor, subject_type, subject_id, tenant_id, action, before, after }
+}
 
 const collected = new WeakMap<Executor, Entry[]>()
 

@@ -5,7 +5,7 @@ import { auditSeal, chainEntries } from '../../src/features/audit-log/chain-entr
 import { listLinks } from '../../src/features/audit-log/store.ts'
 import { verifyChain } from '../../src/features/audit-log/verify-chain.ts'
 import { actAs, auditedTable, currentActor } from '../../src/kernel/audit.ts'
-import { newId } from '../../src/kernel/ids.ts'
+import { newId, timeOfId } from '../../src/kernel/ids.ts'
 import { startWorker } from '../../src/worker.ts'
 import { haveIngested } from '../support/billing.ts'
 import { addon, deployment, plan } from '../support/factories.ts'
@@ -255,6 +255,8 @@ test('the log is filtered by who, what, whose, which request and when, and paged
   assert.deepEqual(await names(`subject_id=${id}`), ['createDeployment'])
   assert.deepEqual(await names('tenant_id=acme'), ['createDeployment'])
   assert.deepEqual(await names(`request_id=${headers.get('x-request-id')}`), ['changeAddon'])
+  // A span of time is a span of ids: an entry made while the clock ticked is in the moment that it shows.
+  for (const { id, at } of all) assert.equal(Date.parse(at), timeOfId(id))
   const middle = encodeURIComponent(all[1]!.at)
   assert.ok((await names(`since=${middle}`)).includes('createAddon'))
   assert.ok(!(await names(`until=${middle}`)).includes('createAddon'))

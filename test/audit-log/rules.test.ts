@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { firstIdAt, timeOf } from '../../src/features/audit-log/audit-entry.ts'
 import {
   BEGINNING,
   doubtIn,
@@ -23,6 +22,7 @@ import {
   unlikeCopy,
 } from '../../src/features/audit-log/checkpoint.ts'
 import { auditKeys } from '../../src/kernel/audit-keys.ts'
+import { firstIdAt, timeOfId } from '../../src/kernel/ids.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
@@ -114,8 +114,11 @@ test('a moment is the first id that begins with its milliseconds, within what si
   assert.equal(firstIdAt(2 ** 48 - 1), 'ffffffff-ffff-0000-0000-000000000000')
   assert.equal(firstIdAt(2 ** 48), 'ffffffff-ffff-0000-0000-000000000000')
   const time = Date.parse('2026-11-15T12:00:00.123Z')
-  assert.equal(timeOf(firstIdAt(time)), time)
-  assert.equal(timeOf('01a1df14-1e7b-7fff-bfff-ffffffffffff'), timeOf('01a1df14-1e7b-0000-0000-000000000000'))
+  assert.equal(timeOfId(firstIdAt(time)), time)
+  assert.equal(
+    timeOfId('01a1df14-1e7b-7fff-bfff-ffffffffffff'),
+    timeOfId('01a1df14-1e7b-0000-0000-000000000000'),
+  )
 })
 
 const [old, next] = ['an-old-secret-of-32-bytes-or-more!!', 'a-new-secret-of-32-bytes-or-more!!!']

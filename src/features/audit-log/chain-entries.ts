@@ -3,9 +3,9 @@
 import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
+import { firstIdAt, timeOfId } from '../../kernel/ids.ts'
 import type { Task } from '../../kernel/queue/queues.ts'
 import { publishEvent } from '../webhooks/index.ts'
-import { firstIdAt, timeOf } from './audit-entry.ts'
 import { type Link, linkAfter, macText } from './chain.ts'
 import { type Checkpoint, checkpointAfter, documentOf, signatureProblem } from './checkpoint.ts'
 import { publishCheckpoints } from './publish-checkpoints.ts'
@@ -43,7 +43,7 @@ export async function chainEntries(
   const { db, clock } = deps
   const newest = thorough ? undefined : await newestChained(db)
   // A database whose clock was once ahead of the time has entries from the future.
-  const known = newest === undefined ? 0 : Math.min(timeOf(newest), clock.now().getTime())
+  const known = newest === undefined ? 0 : Math.min(timeOfId(newest), clock.now().getTime())
   let after = firstIdAt(known - LATEST_COMMIT_MS)
   for (let linked = 0; ; ) {
     const ids = await transaction(db, async tx => {

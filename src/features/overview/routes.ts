@@ -62,7 +62,7 @@ async function mirrorOf({ db, clock }: Deps, scope: Scope): Promise<Overview['mi
 async function sagasOf({ db, clock }: Deps, scope: Scope): Promise<Overview['sagas']> {
   const since = new Date(clock.now().getTime() - RECENT_MS)
   const counts = new Map(
-    (await countTroubled(db, scope, firstIdAt(since))).map(({ status, count }) => [status, count]),
+    (await countTroubled(db, scope, firstIdAt(since.getTime()))).map(({ status, count }) => [status, count]),
   )
   const of = (status: 'pending' | 'running' | 'compensating' | 'failed' | 'rolled_back') =>
     counts.get(status) ?? 0
