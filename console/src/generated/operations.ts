@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 2e11495f03a7728f33e02bd0466fb7beae3cc87f228c3b8282be350afb76ba4f
+// Made from docs/openapi.json by `npm run console:types`: 915e3bc298aff7787a2abec1ed5cfaebe12b8dcd263c5b38389b1ed27c6e96b7
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
