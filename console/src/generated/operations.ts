@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: fca5a5e0b0698b58e7c5f8c17dd0f71e26f406d512df80d0341e58b966b54263
+// Made from docs/openapi.json by `npm run console:types`: 915e3bc298aff7787a2abec1ed5cfaebe12b8dcd263c5b38389b1ed27c6e96b7
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -13,6 +13,8 @@ export const operations = {
   listSyncRuns: ["GET","/api/v1/inventory/sync-runs","Inventory","operators","inventory:read"],
   getSyncRun: ["GET","/api/v1/inventory/sync-runs/{id}","Inventory","operators","inventory:read"],
   confirmHeldDeletions: ["POST","/api/v1/inventory/sync-runs/{id}/confirm","Inventory","operators","inventory:write"],
+  listSizes: ["GET","/api/v1/inventory/sizes","Inventory","operators","inventory:read"],
+  listSizePrices: ["GET","/api/v1/inventory/sizes/{slug}/prices","Inventory","operators","inventory:read"],
   listProjects: ["GET","/api/v1/projects","Inventory","tenants","projects:read"],
   getProject: ["GET","/api/v1/projects/{id}","Inventory","tenants","projects:read"],
   assignProject: ["PATCH","/api/v1/projects/{id}","Inventory","operators","projects:write"],
