@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: fca5a5e0b0698b58e7c5f8c17dd0f71e26f406d512df80d0341e58b966b54263
+// Made from docs/openapi.json by `npm run console:types`: 9b81389a81e2018d78dbbd5c3da1f8d12f4357786805dc4e1b4342964f9c2f44
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
