@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 9b81389a81e2018d78dbbd5c3da1f8d12f4357786805dc4e1b4342964f9c2f44
+// Made from docs/openapi.json by `npm run console:types`: 38b647de6412700eea7308ce64f4321f33904798fa25c05e3fe4a02be57f5de3
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -8,6 +8,7 @@ export const operations = {
   getOverview: ["GET","/api/v1/overview","Service","tenants",null],
   listResources: ["GET","/api/v1/inventory","Inventory","tenants","inventory:read"],
   getResource: ["GET","/api/v1/inventory/{id}","Inventory","tenants","inventory:read"],
+  assignResource: ["PATCH","/api/v1/inventory/{id}","Inventory","operators","inventory:write"],
   listResourceEvents: ["GET","/api/v1/inventory/{id}/events","Inventory","tenants","inventory:read"],
   listResourceOwners: ["GET","/api/v1/inventory/{id}/owners","Inventory","tenants","inventory:read"],
   listSyncRuns: ["GET","/api/v1/inventory/sync-runs","Inventory","operators","inventory:read"],
