@@ -58,6 +58,7 @@ const ARROWS: Record<string, string> = {
   'subscriptions → plan_items': 'what a subscription includes is its plan version’s item of that kind',
   'subscriptions → plan_versions': 'a subscription is shown and charged by its plan version',
   'subscriptions → plans': 'a subscription is shown with its plan’s code',
+  'usage-events → meters': 'hours of a deployment are looked for meter by meter, as their index is',
   'users → roles': 'what a caller may do is read with the user, in one statement for each request',
 }
 

@@ -6,6 +6,8 @@ import type { Scope } from '../../kernel/http/caller.ts'
 import { jsonOf } from '../../kernel/noun.ts'
 import {
   type CloudResourceEventRow,
+  type CloudResourceRow,
+  PROVIDER,
   Resource,
   ResourceDetail,
   ResourceEvent,
@@ -136,10 +138,23 @@ export async function listOwners(
 /** Of a version: a resource may have been tied to a deployment of the tenant that had it before. */
 const OWN_DEPLOYMENT = `(select d.id from cloud_deployments d where d.id = v.deployment_id and d.tenant_id = v.tenant_id)`
 
+/** What the provider calls a resource. */
+export const findNamed = (
+  executor: Executor,
+  id: string,
+): Promise<Pick<CloudResourceRow, 'kind' | 'provider_id'> | undefined> =>
+  executor
+    .selectFrom('cloud_resources')
+    .select(['kind', 'provider_id'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+
 export interface TiedResource {
   id: string
   provider_id: string
   name: string
+  /** Set: an operator said so, and no tag does. */
+  assigned_deployment_id: string | null
 }
 
 /** What of a kind lives and is tied to the deployment. */
@@ -150,7 +165,7 @@ export function livingOfDeployment(
 ): Promise<TiedResource[]> {
   return executor
     .selectFrom('cloud_resources')
-    .select(['id', 'provider_id', 'name'])
+    .select(['id', 'provider_id', 'name', 'assigned_deployment_id'])
     .where('deployment_id', '=', deploymentId)
     .where('kind', '=', kind)
     .where('deleted_at', 'is', null)

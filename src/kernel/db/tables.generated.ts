@@ -269,6 +269,7 @@ export interface GeneratedTables {
     stale_strike_count: Generated<number>
     deleted_at: string | null
     last_look: Generated<number>
+    assigned_deployment_id: string | null
   }
   cloud_size_prices: {
     provider: string
