@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: fca5a5e0b0698b58e7c5f8c17dd0f71e26f406d512df80d0341e58b966b54263
+// Made from docs/openapi.json by `npm run console:types`: ca324afeacb599b4195e1fb53d00c2cca954b9ac2d49c6680a5cf10884de88f1
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -102,6 +102,12 @@ export const operations = {
   listMargins: ["GET","/api/v1/billing/margins","Billing","operators","billing:read"],
   listStatements: ["GET","/api/v1/deployments/{id}/statements","Deployments","tenants","deployments:read"],
   getStatement: ["GET","/api/v1/statements/{id}","Deployments","tenants","deployments:read"],
+  listBudgets: ["GET","/api/v1/budgets","Budgets","tenants","budgets:read"],
+  createBudget: ["POST","/api/v1/budgets","Budgets","tenants","budgets:write"],
+  getBudget: ["GET","/api/v1/budgets/{id}","Budgets","tenants","budgets:read"],
+  changeBudget: ["PATCH","/api/v1/budgets/{id}","Budgets","tenants","budgets:write"],
+  deleteBudget: ["DELETE","/api/v1/budgets/{id}","Budgets","tenants","budgets:write"],
+  listBudgetAlerts: ["GET","/api/v1/budgets/{id}/alerts","Budgets","tenants","budgets:read"],
   listWebhooks: ["GET","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   createWebhook: ["POST","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   getWebhook: ["GET","/api/v1/admin/webhooks/{id}","Webhooks","platform_admin",null],

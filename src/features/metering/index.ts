@@ -1,4 +1,5 @@
 // Metering: what other parts of the service may use.
+export { type Charge, chargesOf } from './charges.ts'
 export { refuseFinishedMonths } from './finished-months.ts'
 export { metering } from './jobs.ts'
 export { previewMonth } from './preview-month.ts'

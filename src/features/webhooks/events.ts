@@ -18,6 +18,7 @@ export const EVENT_TYPES = [
   'saga.failed',
   'saga.rolled_back',
   'statement.closed',
+  'budget.threshold_reached',
   'invoice.ingested',
   'invoice.ingest_failed',
   'invoice.pushed',

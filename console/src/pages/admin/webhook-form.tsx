@@ -30,6 +30,8 @@ const TENANT_EVENTS = {
   'saga.rolled_back': 1,
   'statement.*': 1,
   'statement.closed': 1,
+  'budget.*': 1,
+  'budget.threshold_reached': 1,
 } satisfies Record<TenantEvent, 1>
 
 const EVENTS = {
