@@ -8,7 +8,7 @@ import {
   recordBalance,
   requestMissingPushes,
 } from './features/billing/index.ts'
-import { budgetHandlers, budgetLook, lookJob } from './features/budgets/index.ts'
+import { budgetHandlers, budgetLook, lookJob, unusualDays } from './features/budgets/index.ts'
 import { driftDetection } from './features/drift/index.ts'
 import { inventoryHandlers, resourceSync } from './features/inventory/index.ts'
 import { metering } from './features/metering/index.ts'
@@ -37,6 +37,7 @@ const tasksOf = (ctx: Context): Task[] => [
   metering(ctx), //  hourly at :40  metering
   budgetLook(ctx), //  hourly at :50  metering
   billingHistory(ctx), //  daily at 02:23 cloud_billing
+  unusualDays(ctx), //  daily at 04:25 metering
   sagaRescue(ctx), //  every minute   cloud_sync_fast
   leakCleanup(ctx), //  every 2 minutes cloud_sync_fast
   auditSeal(ctx), //  every minute   metering

@@ -23,6 +23,8 @@ export async function budget(told: Teller, { deploymentId }: Shop): Promise<void
   await tell(200, 'GET', base)
   await tell(200, 'GET', path)
   await tell(200, 'GET', `${path}/alerts`)
+  await runTask(told, 'unusual_days')
+  await tell(200, 'GET', `${base}/unusual-days`)
   await tell(200, 'PATCH', path, { body: { amount_minor: 5000 } })
   await tell(204, 'DELETE', path)
 

@@ -27,7 +27,7 @@ export const look = ({ ctx }: Bundle): Promise<number> => lookAtBudgets(ctx, job
 
 /** A webhook of the platform that hears of everything. */
 export async function listen({ call }: Bundle): Promise<void> {
-  const body = { url: 'https://hooks.example.com/x', events: ['budget.*'] }
+  const body = { url: 'https://hooks.example.com/x', events: ['budget.*', 'cost.*'] }
   const { status, text } = await call('POST', '/api/v1/admin/webhooks', { body })
   assert.equal(status, 201, text)
 }

@@ -24,6 +24,7 @@ const OPEN = `
   PATCH /api/v1/budgets/:id
   DELETE /api/v1/budgets/:id
   GET /api/v1/budgets/:id/alerts
+  GET /api/v1/budgets/unusual-days
   GET /api/v1/costs
   GET /api/v1/costs/lines
   GET /api/v1/costs/summary

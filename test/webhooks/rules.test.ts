@@ -76,7 +76,7 @@ test('a secret is 32 random bytes, and after a rotation the old one signs too un
 })
 
 test('one may listen to everything, to a family, or to one type; the test event is nobody’s choice', () => {
-  assert.deepEqual(PATTERNS.slice(0, 9), [
+  assert.deepEqual(PATTERNS.slice(0, 10), [
     '*',
     'deployment.*',
     'resource.*',
@@ -84,10 +84,11 @@ test('one may listen to everything, to a family, or to one type; the test event 
     'saga.*',
     'statement.*',
     'budget.*',
+    'cost.*',
     'invoice.*',
     'audit.*',
   ])
-  assert.deepEqual(PATTERNS.slice(9), [...EVENT_TYPES])
+  assert.deepEqual(PATTERNS.slice(10), [...EVENT_TYPES])
   assert.equal(new Set(PATTERNS).size, PATTERNS.length)
   assert.ok(!PATTERNS.includes(TEST_EVENT))
 })

@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: ca324afeacb599b4195e1fb53d00c2cca954b9ac2d49c6680a5cf10884de88f1
+// Made from docs/openapi.json by `npm run console:types`: a9d22b3a5e1c218e0cd63516c8926c710a336449b7e58e5fb8d19bb1d903133c
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -104,6 +104,7 @@ export const operations = {
   getStatement: ["GET","/api/v1/statements/{id}","Deployments","tenants","deployments:read"],
   listBudgets: ["GET","/api/v1/budgets","Budgets","tenants","budgets:read"],
   createBudget: ["POST","/api/v1/budgets","Budgets","tenants","budgets:write"],
+  listUnusualDays: ["GET","/api/v1/budgets/unusual-days","Budgets","tenants","budgets:read"],
   getBudget: ["GET","/api/v1/budgets/{id}","Budgets","tenants","budgets:read"],
   changeBudget: ["PATCH","/api/v1/budgets/{id}","Budgets","tenants","budgets:write"],
   deleteBudget: ["DELETE","/api/v1/budgets/{id}","Budgets","tenants","budgets:write"],

@@ -1,7 +1,7 @@
 // Budgets: what they look like, in the API, in webhooks and in the tables, and the rules: which months are looked at, how a month
 // may end, and which thresholds are reached. The rules are pure, and amounts whole numbers of minor units.
 import type { ColumnType } from 'kysely'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import type { Row } from '../../kernel/db/tables.ts'
 import { Id, Nullable, Time, Whole } from '../../kernel/http/schemas.ts'
 import { jsonOf, noun } from '../../kernel/noun.ts'
@@ -87,7 +87,6 @@ export const BudgetAlert = noun(
 )
 
 export type BudgetRow = Row<'budgets'>
-export type AlertRow = Row<'budget_alerts'>
 
 declare module '../../kernel/db/tables.ts' {
   interface ColumnTypes {
@@ -218,5 +217,3 @@ export const USUAL_THRESHOLDS: Threshold[] = [
   { percent: 100, on: 'actual' },
   { percent: 100, on: 'forecast' },
 ]
-
-export type ShownBudget = Static<typeof Budget>

@@ -70,7 +70,7 @@ export const costsByLines = (
 ): Promise<OwnedCost[]> => runStatement(executor, LINES, [first_day, deploymentIds, tenantIds])
 
 /** What an hour of each kind cost in the last invoice before the day `$1`, in minor units. */
-const HOUR_PRICES = `
+export const HOUR_PRICES = `
   select kind, currency, sum(amount_minor)::numeric / sum(hours) as per_hour from cloud_cost_lines
   where period = (select max(period) from cloud_invoices where period < $1::date and ingested_at is not null)
     and hours > 0 and not is_tax

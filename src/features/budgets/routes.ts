@@ -10,6 +10,8 @@ import { monthOf } from '../../kernel/time.ts'
 import { changeBudget, createBudget, MOST_OF_ONE_TENANT, removeBudget } from './actions.ts'
 import { Basis, Budget, BudgetAlert, MEASURES, Percent } from './budget.ts'
 import { listAlerts, listBudgets, showBudget } from './store.ts'
+import { UnusualDay } from './unusual-day.ts'
+import { listUnusualDays } from './unusual-store.ts'
 
 const base = '/api/v1/budgets'
 const params = Type.Object({ id: Id })
@@ -110,6 +112,24 @@ export const budgetRoutes = (deps: Deps) =>
         const { id, json } = await createBudget(deps, caller, body as Static<typeof CreateBudget>)
         reply.header('location', `${base}/${id}`)
         return new JsonText(json)
+      },
+    )
+
+    route.list(
+      `${base}/unusual-days`,
+      {
+        id: 'listUnusualDays',
+        summary: 'List unusual days',
+        description:
+          'Days that cost more than the same weekday of the eight weeks before, of the account and of each tenant, with the lines that made them. Newest first. A day is judged in the morning after, and told by the webhook event `cost.unusual_day`.',
+        filters: { tenant_id: Type.Optional(ExternalId) },
+        items: UnusualDay,
+        cursor: cursorOf('unusual_days', ['uuid']),
+        key: (row: { id: string }) => [row.id],
+      },
+      ({ caller, scope, filter, limit, after }) => {
+        refuseForeignTenant(caller, filter.tenant_id)
+        return listUnusualDays(db, scope, filter.tenant_id, limit, after)
       },
     )
 

@@ -19,6 +19,7 @@ export const EVENT_TYPES = [
   'saga.rolled_back',
   'statement.closed',
   'budget.threshold_reached',
+  'cost.unusual_day',
   'invoice.ingested',
   'invoice.ingest_failed',
   'invoice.pushed',

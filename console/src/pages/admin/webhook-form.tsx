@@ -32,6 +32,8 @@ const TENANT_EVENTS = {
   'statement.closed': 1,
   'budget.*': 1,
   'budget.threshold_reached': 1,
+  'cost.*': 1,
+  'cost.unusual_day': 1,
 } satisfies Record<TenantEvent, 1>
 
 const EVENTS = {
