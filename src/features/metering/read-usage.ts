@@ -10,7 +10,7 @@ import { countLiving } from '../inventory/index.ts'
 import { findTerms, type SubscriptionTerms } from '../subscriptions/index.ts'
 import { countMembers, sumMeters } from '../usage-events/index.ts'
 import { slicesOf } from './charge.ts'
-import { endOfHour, hourOf, type Month, monthOfQuery } from './period.ts'
+import { dayAfter, endOfHour, hourOf, isWithin, type Month, monthOfQuery, startOf } from './period.ts'
 import { includedIn, kindsIn, termsIn, turnsOf } from './slice-terms.ts'
 import { lastHour, sumUsage } from './store.ts'
 import { type UsageFacts, usageStatement } from './usage.ts'
@@ -29,6 +29,8 @@ export interface Question {
   forecast: boolean
   /** Terms to work with instead of those on record, for some of the deployments. */
   instead?: ReadonlyMap<string, SubscriptionTerms>
+  /** Days by which the month is cut as well: of hours, only those of these days are added up. */
+  days?: readonly string[]
 }
 
 export async function readFacts(
@@ -36,16 +38,17 @@ export async function readFacts(
   now: Date,
   month: Month,
   ids: string[],
-  { forecast, instead }: Question,
+  { forecast, instead, days }: Question,
 ): Promise<FactsOfMonth> {
   const last = await lastHour(db)
   const until = last === null ? null : endOfHour(last)
   const held = await findTerms(db, ids, { from: month.start_at, to: month.end_at })
   const termsOf = new Map(held.map(terms => [terms.deployment_id, terms]))
   const prices = await listPricesBetween(db, month.first_day, month.last_day)
+  const cuts = days?.flatMap(day => [startOf(day), startOf(dayAfter(day))]) ?? []
   const cut = ids.map(deployment_id => {
     const terms = instead?.get(deployment_id) ?? termsOf.get(deployment_id) ?? null
-    return { deployment_id, terms, slices: slicesOf(month, prices, turnsOf(terms)) }
+    return { deployment_id, terms, slices: slicesOf(month, prices, [...turnsOf(terms), ...cuts]) }
   })
   const slices = cut.flatMap(({ deployment_id, terms, slices }) =>
     slices.map((slice, index) => ({
@@ -63,7 +66,9 @@ export async function readFacts(
       seconds: includedIn(held, kind) * SECONDS_OF_AN_HOUR,
     })),
   )
-  const uses = groupedBy(await sumUsage(db, slices, until ?? month.start_at, allowances))
+  const uses = groupedBy(
+    await sumUsage(db, days ? slices.filter(isWithin(days)) : slices, until ?? month.start_at, allowances),
+  )
   // Events count when they come in: a month's meters are as they stand, however far its hours are metered.
   const meters = await findMeters(db)
   const meterSums = groupedBy(meters.length > 0 ? await sumMeters(db, slices) : [])
