@@ -40,8 +40,10 @@ const mirror = ({ resource, drift, sweep }: Story): Shot[] => [
 ]
 
 /** Its heading at the top of the window. */
-const scrolledTo = (name: string) => (page: Page) =>
-  page.getByRole('region', { name, exact: true }).evaluate(element => element.scrollIntoView())
+const scrolledTo = (name: string) => async (page: Page) => {
+  await page.getByRole('region', { name, exact: true }).evaluate(element => element.scrollIntoView())
+  await page.evaluate('scrollBy(0, -16)')
+}
 
 const choosePlan = async (page: Page) => {
   await page.getByRole('dialog').getByLabel('To').selectOption('plan:growth')

@@ -34,7 +34,7 @@ export function MonthByDay({ id, usage }: { id: string; usage: Schemas['Usage'] 
         // Nothing to draw: the figures above say it.
         days.every(({ total_cents }) => total_cents === 0) ? null : (
           <Plot
-            label={`The month as it builds up, ${currency}`}
+            label={`${period} as it builds up, ${currency}`}
             as="stacked"
             times={days.map(({ day }) => day)}
             series={PARTS.filter(([, part]) => days.some(day => day[part] !== 0)).map(([name, part]) => ({

@@ -77,7 +77,9 @@ function scheduledIn({ deployment: { id }, subscription }: Props): Scheduled[] {
     key: `version ${version.effective_from}`,
     at: version.effective_from,
     what: `Plan ${version.plan_code}, ${moneyOfMinor(version.base_price_cents, plan_version.currency)} a month`,
+    // A subscription that has not begun has nothing to stay on.
     ...(living &&
+      version.plan_version_id !== plan_version.id &&
       may('changePlanVersion') && {
         callOff: {
           question: `It stays on ${plan.name}, version ${plan_version.version}. Every plan change that is scheduled is called off.`,
