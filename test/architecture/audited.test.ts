@@ -14,6 +14,7 @@ const UNWATCHED: Record<string, string> = {
   audit_seals: 'Its chain, written by the sealer.',
   audit_unkeyed: 'Written once, by the migration that gave the chain a key.',
   closed_months: 'Written by the closing alone.',
+  cloud_accounts: 'Written by jobs alone.',
   cloud_balance_snapshots: 'Written by jobs alone.',
   cloud_cost_lines: 'Written by ingests; what a caller assigns is in cloud_line_assignments.',
   cloud_deployment_events: 'A log of its own, beside the deployment’s row.',

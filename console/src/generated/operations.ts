@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: fca5a5e0b0698b58e7c5f8c17dd0f71e26f406d512df80d0341e58b966b54263
+// Made from docs/openapi.json by `npm run console:types`: f5624ce53d129ce59ca6c9727142c12a319b2d15365198dd0175014fbfe85bab
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
