@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: f5624ce53d129ce59ca6c9727142c12a319b2d15365198dd0175014fbfe85bab
+// Made from docs/openapi.json by `npm run console:types`: d80282b5dad5e6c217bc7d0b06af563f5be98794c3c29977747a1b43057643ed
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -13,6 +13,8 @@ export const operations = {
   listSyncRuns: ["GET","/api/v1/inventory/sync-runs","Inventory","operators","inventory:read"],
   getSyncRun: ["GET","/api/v1/inventory/sync-runs/{id}","Inventory","operators","inventory:read"],
   confirmHeldDeletions: ["POST","/api/v1/inventory/sync-runs/{id}/confirm","Inventory","operators","inventory:write"],
+  listSizes: ["GET","/api/v1/inventory/sizes","Inventory","operators","inventory:read"],
+  listSizePrices: ["GET","/api/v1/inventory/sizes/{slug}/prices","Inventory","operators","inventory:read"],
   listProjects: ["GET","/api/v1/projects","Inventory","tenants","projects:read"],
   getProject: ["GET","/api/v1/projects/{id}","Inventory","tenants","projects:read"],
   assignProject: ["PATCH","/api/v1/projects/{id}","Inventory","operators","projects:write"],

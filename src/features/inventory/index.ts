@@ -6,6 +6,8 @@ export { findTenantProject, projectsOfTenant } from './project-store.ts'
 export { PROVIDER } from './resource.ts'
 export { inventoryRoutes, projectRoutes, syncRunRoutes } from './routes.ts'
 export { deploymentOfTags, deploymentTag, type SeenResource, seenResource } from './seen-resource.ts'
+export { sizeRoutes } from './size-routes.ts'
+export { sizePriceThen } from './size-store.ts'
 export {
   ages as inventoryAges,
   countLiving,
@@ -19,5 +21,6 @@ export {
 } from './store.ts'
 export { SyncRun } from './sync-run.ts'
 export { beginLook, type Look, type MirroredKind, mirrorState } from './sync-run-store.ts'
+export { sizeSync } from './sync-sizes.ts'
 export { type DriftSeen, recordDriftEvents, recordGone, type Sighting } from './write-resources.ts'
 export { recordMadeResource, writeSeen } from './write-seen.ts'
