@@ -104,6 +104,9 @@ const table = {
   },
   // Its events are known by their own names: sent again, they change nothing and leave no entry.
   sendUsageEvents: {},
+  createBudget: made('budgets'),
+  changeBudget: changed('budgets'),
+  deleteBudget: ended('budgets'),
   runTask: made('task_runs'),
   pauseTask: changed('scheduled_tasks'),
   resumeTask: changed('scheduled_tasks'),
