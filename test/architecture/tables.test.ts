@@ -40,7 +40,6 @@ const OWNED: Record<string, string[]> = {
 /** Whose SQL names a table of another's, and why; none that is not needed. */
 const ARROWS: Record<string, string> = {
   'billing → cloud_deployments': 'a line names a deployment only of the tenant that it is charged to',
-  'billing → cloud_resources': 'an export names the resource of each line, by the thousand',
   'dead-letters → pgboss': 'dead letters are jobs, and the queue’s own client cannot page through them',
   'drift → cloud_resources': 'a comparison is one statement over what is desired and what there is',
   'inventory → cloud_deployments': 'a tag ties a resource only to a deployment of its own tenant',

@@ -107,9 +107,11 @@ export async function haveResource(bundle: Bundle, lived: Lived): Promise<string
   return rows[0]!.id
 }
 
-type Change = Partial<Record<'tenant_id' | 'deployment_id', [before: string | null, after: string | null]>>
+type Change = Partial<
+  Record<'tenant_id' | 'deployment_id' | 'name' | 'region' | 'tags', [before: unknown, after: unknown]>
+>
 
-/** That the resource changed hands, as a sweep would have recorded it. */
+/** That the resource changed hands, or in another way, as a sweep would have recorded it. */
 export async function changedHands(bundle: Bundle, id: string, at: string, change: Change): Promise<void> {
   const changes = Object.fromEntries(
     Object.entries(change).map(([owner, [before, after]]) => [owner, { before, after }]),

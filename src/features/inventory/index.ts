@@ -7,7 +7,7 @@ export { PROVIDER } from './resource.ts'
 export { inventoryRoutes, projectRoutes, syncRunRoutes } from './routes.ts'
 export { deploymentOfTags, deploymentTag, type SeenResource, seenResource } from './seen-resource.ts'
 export { sizeRoutes } from './size-routes.ts'
-export { sizePriceThen } from './size-store.ts'
+export { listSizesThen, sizePriceThen } from './size-store.ts'
 export {
   ages as inventoryAges,
   countLiving,
@@ -15,6 +15,7 @@ export {
   livedWithin,
   livingOfDeployment,
   ownersThen,
+  resourceAsThenJoin,
   resourceThenJoin,
   type TiedResource,
   taggedElsewhere,
