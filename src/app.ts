@@ -6,6 +6,7 @@ import type { Context } from './context.ts'
 import { apiKeyRoutes, apiKeyVerifier } from './features/api-keys/index.ts'
 import { auditLogRoutes } from './features/audit-log/index.ts'
 import { billingRoutes } from './features/billing/index.ts'
+import { budgetRoutes } from './features/budgets/index.ts'
 import { catalogRoutes, meterRoutes } from './features/catalog/index.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
 import { deploymentRoutes, subscriptionRoutes } from './features/deployments/index.ts'
@@ -169,6 +170,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     apiKeyRoutes(ctx),
     meteringRoutes(ctx),
     statementRoutes(ctx),
+    budgetRoutes(ctx),
     usageEventRoutes(ctx, readBody),
     webhookRoutes(ctx),
     secretRoutes(ctx),

@@ -8,6 +8,7 @@ import {
   recordBalance,
   requestMissingPushes,
 } from './features/billing/index.ts'
+import { budgetHandlers, budgetLook, lookJob, unusualDays } from './features/budgets/index.ts'
 import { driftDetection } from './features/drift/index.ts'
 import { inventoryHandlers, resourceSync, sizeSync } from './features/inventory/index.ts'
 import { metering } from './features/metering/index.ts'
@@ -35,7 +36,9 @@ const tasksOf = (ctx: Context): Task[] => [
   driftDetection(ctx), //  hourly at :20  metering
   financePush(ctx), //  hourly at :37  cloud_billing
   metering(ctx), //  hourly at :40  metering
+  budgetLook(ctx), //  hourly at :50  metering
   billingHistory(ctx), //  daily at 02:23 cloud_billing
+  unusualDays(ctx), //  daily at 04:25 metering
   sagaRescue(ctx), //  every minute   cloud_sync_fast
   leakCleanup(ctx), //  every 2 minutes cloud_sync_fast
   auditSeal(ctx), //  every minute   metering
@@ -46,7 +49,7 @@ const tasksOf = (ctx: Context): Task[] => [
 /** Makes the tasks known to the API; every process does so at its start. */
 export async function registerTasks(ctx: Context): Promise<void> {
   const tasks = tasksOf(ctx)
-  await ctx.jobs.declare(tasks.map(taskJob))
+  await ctx.jobs.declare([...tasks.map(taskJob), lookJob])
   await upsertTasks(ctx.db, tasks)
 }
 
@@ -58,6 +61,7 @@ export async function startWorker(ctx: Context): Promise<void> {
     ...inventoryHandlers(ctx),
     ...sagaHandlers(ctx, ctx.sagaKinds),
     ...billingHandlers(ctx),
+    ...budgetHandlers(ctx),
   ]
   await ctx.jobs.work(handlers)
   watchSagas(ctx)

@@ -18,6 +18,13 @@ const OPEN = `
   GET /api/v1/catalog/addons/:code
   GET /api/v1/catalog/meters
   GET /api/v1/catalog/meters/:code
+  GET /api/v1/budgets
+  POST /api/v1/budgets
+  GET /api/v1/budgets/:id
+  PATCH /api/v1/budgets/:id
+  DELETE /api/v1/budgets/:id
+  GET /api/v1/budgets/:id/alerts
+  GET /api/v1/budgets/unusual-days
   GET /api/v1/costs
   GET /api/v1/costs/lines
   GET /api/v1/costs/summary
@@ -29,7 +36,9 @@ const OPEN = `
   PATCH /api/v1/deployments/:id
   GET /api/v1/deployments/:id/events
   GET /api/v1/deployments/:id/usage
+  GET /api/v1/deployments/:id/usage/days
   GET /api/v1/deployments/:id/statements
+  GET /api/v1/statements
   GET /api/v1/statements/:id
   POST /api/v1/deployments/:id/transition
   POST /api/v1/deployments/:id/subscribe

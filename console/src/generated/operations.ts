@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: d80282b5dad5e6c217bc7d0b06af563f5be98794c3c29977747a1b43057643ed
+// Made from docs/openapi.json by `npm run console:types`: 7269eb452cee509974ae19ddc3a3f6bf5bd9f6b95393a80e19ed10ae8f2bfbb9
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -8,6 +8,7 @@ export const operations = {
   getOverview: ["GET","/api/v1/overview","Service","tenants",null],
   listResources: ["GET","/api/v1/inventory","Inventory","tenants","inventory:read"],
   getResource: ["GET","/api/v1/inventory/{id}","Inventory","tenants","inventory:read"],
+  assignResource: ["PATCH","/api/v1/inventory/{id}","Inventory","operators","inventory:write"],
   listResourceEvents: ["GET","/api/v1/inventory/{id}/events","Inventory","tenants","inventory:read"],
   listResourceOwners: ["GET","/api/v1/inventory/{id}/owners","Inventory","tenants","inventory:read"],
   listSyncRuns: ["GET","/api/v1/inventory/sync-runs","Inventory","operators","inventory:read"],
@@ -101,9 +102,18 @@ export const operations = {
   revokeApiKey: ["DELETE","/api/v1/users/{user_id}/api_keys/{key_id}","API keys","tenants","users:write"],
   rotateApiKey: ["POST","/api/v1/users/{user_id}/api_keys/{key_id}/rotate","API keys","tenants","users:write"],
   getUsage: ["GET","/api/v1/deployments/{id}/usage","Deployments","tenants","deployments:read"],
+  getUsageByDay: ["GET","/api/v1/deployments/{id}/usage/days","Deployments","tenants","deployments:read"],
   listMargins: ["GET","/api/v1/billing/margins","Billing","operators","billing:read"],
   listStatements: ["GET","/api/v1/deployments/{id}/statements","Deployments","tenants","deployments:read"],
+  listAllStatements: ["GET","/api/v1/statements","Deployments","tenants","deployments:read"],
   getStatement: ["GET","/api/v1/statements/{id}","Deployments","tenants","deployments:read"],
+  listBudgets: ["GET","/api/v1/budgets","Budgets","tenants","budgets:read"],
+  createBudget: ["POST","/api/v1/budgets","Budgets","tenants","budgets:write"],
+  listUnusualDays: ["GET","/api/v1/budgets/unusual-days","Budgets","tenants","budgets:read"],
+  getBudget: ["GET","/api/v1/budgets/{id}","Budgets","tenants","budgets:read"],
+  changeBudget: ["PATCH","/api/v1/budgets/{id}","Budgets","tenants","budgets:write"],
+  deleteBudget: ["DELETE","/api/v1/budgets/{id}","Budgets","tenants","budgets:write"],
+  listBudgetAlerts: ["GET","/api/v1/budgets/{id}/alerts","Budgets","tenants","budgets:read"],
   listWebhooks: ["GET","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   createWebhook: ["POST","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   getWebhook: ["GET","/api/v1/admin/webhooks/{id}","Webhooks","platform_admin",null],

@@ -4,6 +4,7 @@ export { recordTenantProject } from './actions.ts'
 export { inventoryHandlers, resourceSync, sendRefresh } from './jobs.ts'
 export { findTenantProject, projectsOfTenant } from './project-store.ts'
 export { PROVIDER } from './resource.ts'
+export { ownersThen, resourceAsThenJoin, resourceThenJoin, tagsThen } from './resource-then.ts'
 export { inventoryRoutes, projectRoutes, syncRunRoutes } from './routes.ts'
 export { deploymentOfTags, deploymentTag, type SeenResource, seenResource } from './seen-resource.ts'
 export { sizeRoutes } from './size-routes.ts'
@@ -14,9 +15,6 @@ export {
   type LivingCount,
   livedWithin,
   livingOfDeployment,
-  ownersThen,
-  resourceAsThenJoin,
-  resourceThenJoin,
   type TiedResource,
   taggedElsewhere,
 } from './store.ts'

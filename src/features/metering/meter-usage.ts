@@ -9,7 +9,7 @@ import type { MeterSum } from '../usage-events/index.ts'
 import { decimal, PLACES, rounded, type Slice } from './charge.ts'
 import type { Month } from './period.ts'
 import { dealt, sum } from './proration.ts'
-import type { SourcedRate } from './slice-terms.ts'
+import { inOnePiece, type SourcedRate } from './slice-terms.ts'
 
 export const MeterUsage = noun('MeterUsage', {
   meter: Type.String(),
@@ -98,12 +98,28 @@ export function meterLine(facts: MeterFacts) {
   }
 }
 
+/** What has gone beyond by each of these times costs; the slices are cut at them. How many there were is known of the month alone. */
+export function meterCentsBy(facts: MeterFacts, ends: readonly string[]) {
+  const { slices: cut, sums } = facts
+  const whole = overOf(facts)
+  const by = (quantity: (part: SliceOver) => bigint) =>
+    ends.map(end => {
+      // One value counts for the whole month: that of the time.
+      const known = sums.filter(({ slice }) => cut[slice]!.to_at <= end)
+      const { divisor, slices } = isSummed(facts) ? whole : held({ ...facts, sums: known })
+      const parts = isSummed(facts) ? slices.filter(({ to_at }) => to_at <= end) : slices
+      return rounded(sum(parts.map(part => quantity(part) * priceOf(part))), divisor)
+    })
+  return { so_far: by(({ over }) => over), foreseen: by(({ foreseen }) => foreseen) }
+}
+
 /** The same as lines of a statement: what is within, and what goes beyond at each price. */
 export function meterStatementLines(facts: MeterFacts, foreseen: boolean): StatementLine[] {
   const { month, meter } = facts
   const { divisor, slices, ...whole } = overOf(facts)
   const quantityOf = (part: SliceOver) => (foreseen ? part.foreseen : part.over)
-  const beyond = slices.filter(part => quantityOf(part) > 0n)
+  const pieces = inOnePiece(slices, (a, b) => ({ over: a.over + b.over, foreseen: a.foreseen + b.foreseen }))
+  const beyond = pieces.filter(part => quantityOf(part) > 0n)
   const within = (foreseen ? whole.foreseen : whole.used) - sum(beyond.map(quantityOf))
   const amounts = dealt(
     beyond.map(part => quantityOf(part) * priceOf(part)),
@@ -135,8 +151,9 @@ export function meterStatementLines(facts: MeterFacts, foreseen: boolean): State
   ]
 }
 
-const overOf = (facts: MeterFacts): MeterOver =>
-  facts.meter.aggregation === 'sum' ? summed(facts) : held(facts)
+const isSummed = ({ meter }: MeterFacts): boolean => meter.aggregation === 'sum'
+
+const overOf = (facts: MeterFacts): MeterOver => (isSummed(facts) ? summed(facts) : held(facts))
 
 const priceOf = ({ rate }: SliceOver): bigint => BigInt(rate?.price_cents ?? 0)
 

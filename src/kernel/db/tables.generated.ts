@@ -75,6 +75,41 @@ export interface GeneratedTables {
     entries: number
     newest: string | null
   }
+  budget_alerts: {
+    id: string
+    budget_id: string
+    period: string
+    revision: number
+    basis: string
+    percent: number
+    amount_minor: number
+    reached_minor: string
+    currency: string
+    reached_at: string
+  }
+  budget_looks: {
+    budget_id: string
+    period: string
+    actual_minor: string
+    forecast_minor: string | null
+    estimated: boolean
+    other_currencies: unknown
+    looked_at: string
+  }
+  budgets: {
+    id: string
+    name: string
+    tenant_id: string | null
+    deployment_id: string | null
+    measure: string
+    amount_minor: number
+    currency: string
+    thresholds: unknown
+    revision: Generated<number>
+    created_by: string
+    created_at: string
+    updated_at: string
+  }
   closed_months: {
     period: string
     closed_at: string
@@ -276,6 +311,7 @@ export interface GeneratedTables {
     stale_strike_count: Generated<number>
     deleted_at: string | null
     last_look: Generated<number>
+    assigned_deployment_id: string | null
   }
   cloud_size_prices: {
     provider: string
@@ -631,6 +667,18 @@ export interface GeneratedTables {
     started_at: string | null
     finished_at: string | null
     error: string | null
+  }
+  unusual_days: {
+    id: string
+    tenant_id: string | null
+    day: string
+    measure: string
+    currency: string
+    amount_minor: string
+    usual_minor: string
+    limit_minor: string
+    lines: unknown
+    found_at: string
   }
   usage_events: {
     tenant_id: string
