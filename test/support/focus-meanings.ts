@@ -1,34 +1,10 @@
 // What the rules of FOCUS 1.2 mean that the foundation's model only has words for: each held against what the test itself
 // knows of the lines, their invoices, resources and sizes.
 import type { CostLineRow } from '../../src/features/billing/cost-line.ts'
-import type { InvoiceRow } from '../../src/features/billing/invoice.ts'
 import { decimal, isDecimal, product, sum } from './decimals.ts'
-import { type Cells, isDateTime, isKeyValue, isUnit, type Meaning, RULES } from './focus-rules.ts'
-
-/** A resource as it was when its line ended. */
-export interface KnownResource {
-  id: string
-  name: string
-  region: string | null
-  tags: string[]
-}
-
-/** What is true of a row, whatever the file says. */
-export interface Fact {
-  line: CostLineRow
-  invoice: InvoiceRow
-  resource: KnownResource | null
-  /** What a droplet's size has, and costs by list. */
-  size: { slug: string; hourly: string; monthly: string; cores: number; memory: number; disk: number } | null
-}
-
-export interface Facts {
-  account: { id: string; name: string }
-  /** By the id of the line. */
-  of: ReadonlyMap<string, Fact>
-}
-
-type OfRow = (row: Cells, fact: Fact) => boolean
+import { checksOf, type Fact, type Facts, type OfRow } from './focus-facts.ts'
+import { formatMeanings } from './focus-formats.ts'
+import { type Cells, isKeyValue, type Meaning } from './focus-rules.ts'
 
 const OUR_TAGS = 'cloudops/'
 /** FOCUS's own properties of a price that the export has. */
@@ -38,15 +14,6 @@ const DETAILS: Record<string, string> = {
   MemorySize: 'number',
   DiskSpace: 'number',
 }
-const NUMBERS = [...RULES.values()].flatMap(({ check }) =>
-  check?.[0] === 'FormatNumeric' ? [check[1] as string] : [],
-)
-const TIMES = ['BillingPeriodStart', 'BillingPeriodEnd', 'ChargePeriodStart', 'ChargePeriodEnd']
-const KEY_VALUES = ['Tags', 'SkuPriceDetails']
-const FOCUS_COLUMNS = new Set(
-  [...RULES.values()].filter(rule => rule.entity === 'Column').map(({ of }) => of),
-)
-
 const monthStart = ({ period }: CostLineRow) => `${period.slice(0, 7)}-01T00:00:00Z`
 function monthEnd({ period }: CostLineRow): string {
   const [year, month] = period.split('-').map(Number) as [number, number]
@@ -68,43 +35,15 @@ const entriesOf = (text: string | null | undefined): [string, unknown][] =>
 const detailsOf = ({ SkuPriceDetails }: Cells) => entriesOf(SkuPriceDetails)
 const tagsOf = ({ Tags }: Cells) => entriesOf(Tags)
 
-export function meaningsOf({ account, of }: Facts): Record<string, Meaning> {
-  const each =
-    (test: OfRow): Meaning =>
-    ({ rows }) => {
-      const bad = rows.find(row => !test(row, of.get(row.x_CostLineId!)!))
-      return bad && JSON.stringify(bad)
-    }
-  const cells = (columns: readonly string[], test: (text: string) => boolean): Meaning =>
-    each(row =>
-      columns.every(column => row[column] === null || row[column] === undefined || test(row[column])),
-    )
-  /** Whatever has the one has the same other. */
-  const oneFor =
-    (key: (row: Cells, fact: Fact) => string | null, value: (row: Cells) => string | null): Meaning =>
-    ({ rows }) => {
-      const seen = new Map<string, string | null>()
-      for (const row of rows) {
-        const of_ = key(row, of.get(row.x_CostLineId!)!)
-        if (of_ === null) continue
-        if (seen.has(of_) && seen.get(of_) !== value(row)) return `${of_} has two: ${JSON.stringify(row)}`
-        seen.set(of_, value(row))
-      }
-      return undefined
-    }
+export function meaningsOf(facts: Facts): Record<string, Meaning> {
+  const { account, of } = facts
+  const { each, cells, oneFor } = checksOf(facts)
   const billed =
     (column: string): OfRow =>
     (row, { line }) =>
       decimal(row[column]!) === decimal(line.amount) && row.BillingCurrency === line.currency
   const unrelated = (column: string): Meaning =>
     each((row, fact) => row.ChargeCategory === 'Tax' || billed(column)(row, fact))
-  const number = cells(NUMBERS, isDecimal)
-  const time = cells(TIMES, isDateTime)
-  const keyValue = cells(KEY_VALUES, isKeyValue)
-  const columnNames =
-    (test: (name: string) => boolean): Meaning =>
-    ({ columns }) =>
-      columns.find(name => !name.startsWith('x_') && !test(name))
   const listed: Meaning = each((row, { size }) => {
     if (!isPriced(row)) return true
     if (!size) return false
@@ -134,6 +73,7 @@ export function meaningsOf({ account, of }: Facts): Record<string, Meaning> {
   })
 
   return {
+    ...formatMeanings(facts),
     'BilledCost-C-006-M': each(billed('BilledCost')),
     'BilledCost-C-007-M': ({ rows }) => {
       const invoices = Map.groupBy(rows, row => row.InvoiceId)
@@ -272,71 +212,6 @@ export function meaningsOf({ account, of }: Facts): Record<string, Meaning> {
     'Tags-C-016-C': each((row, fact) => known(fact).every(tag => tagsOf(row).some(([name]) => name === tag))),
     'Tags-C-017-M': each(row =>
       tagsOf(row).every(([name, value]) => !name.startsWith(OUR_TAGS) || value !== true),
-    ),
-    'DateTimeFormat-A-001-M': time,
-    'DateTimeFormat-A-002-M': time,
-    'DateTimeFormat-A-004-M': time,
-    'DateTimeFormat-A-005-M': time,
-    'DateTimeFormat-A-006-M': time,
-    'CurrencyFormat-A-001-C': cells(['BillingCurrency'], text => /^[A-Z]{3}$/.test(text)),
-    'CurrencyFormat-A-002-C': cells(['BillingCurrency'], text => /^[A-Z]{3}$/.test(text)),
-    'NumericFormat-A-002-M': number,
-    'NumericFormat-A-003-M': number,
-    'NumericFormat-A-004-M': number,
-    'NumericFormat-A-005-M': number,
-    'NumericFormat-A-006-M': number,
-    'NumericFormat-A-007-M': number,
-    'NumericFormat-A-008-M': number,
-    'NumericFormat-A-009-M': number,
-    'NumericFormat-A-010-M': number,
-    'NumericFormat-A-011-M': each(
-      (row, { line }) => row.BilledCost!.startsWith('-') === line.amount_minor < 0 || line.amount_minor === 0,
-    ),
-    'NumericFormat-A-012-M': ({ columns }) => {
-      const decimals = [...RULES.values()].flatMap(({ check }) =>
-        check?.[0] === 'TypeDecimal' ? [check[1] as string] : [],
-      )
-      return NUMBERS.find(name => columns.includes(name) && !decimals.includes(name))
-    },
-    'StringHandling-A-001-M': each(row =>
-      Object.values(row).every(text => text === null || (text.isWellFormed() && !text.includes('\ufffd'))),
-    ),
-    'StringHandling-A-003-M': each(
-      (row, { line, resource }) =>
-        row.ChargeDescription === line.description &&
-        row.ServiceName === line.product &&
-        (row.ResourceName === null || row.ResourceName === resource?.name),
-    ),
-    'StringHandling-A-004-M': each((row, { resource }) => !resource || row.RegionId === resource.region),
-    'StringHandling-A-005-M': each(
-      (row, { resource }) => !resource?.name || row.ResourceName === resource.name,
-    ),
-    'StringHandling-A-006-M': oneFor(
-      (_, { resource }) => resource?.id ?? null,
-      row => row.ResourceId!,
-    ),
-    'ColumnHandling-A-001-M': columnNames(name => /^([A-Z][a-z]+)+$/.test(name)),
-    'ColumnHandling-A-002-M': columnNames(name => FOCUS_COLUMNS.has(name)),
-    'ColumnHandling-A-003-M': columnNames(name => /^[A-Za-z0-9]+$/.test(name)),
-    'ColumnHandling-A-006-M': ({ columns }) =>
-      ['BillingAccount', 'Region', 'Resource', 'SubAccount'].find(
-        name => !columns.includes(`${name}Id`) || !columns.includes(`${name}Name`) || columns.includes(name),
-      ),
-    'ColumnHandling-A-008-M': each(row =>
-      ['ChargeCategory', 'ServiceCategory'].every(name => /^[A-Z][A-Za-z ]+$/.test(row[name]!)),
-    ),
-    'ColumnHandling-A-010-M': ({ columns }) =>
-      columns.find(name => !FOCUS_COLUMNS.has(name) && !name.startsWith('x_')),
-    'UnitFormat-A-003-M': cells(['PricingUnit', 'ConsumedUnit'], isUnit),
-    'KeyValueFormat-A-001-M': keyValue,
-    'KeyValueFormat-A-002-M': keyValue,
-    'KeyValueFormat-A-003-M': keyValue,
-    'KeyValueFormat-A-004-M': keyValue,
-    'NullHandling-A-001-C': each(row =>
-      Object.values(row).every(text => text === null || text.trim() !== ''),
-    ),
-    'NullHandling-A-002-M': each(row =>
-      Object.values(row).every(text => text === null || !/^(|null|none|n\/a|not applicable|-)$/i.test(text)),
     ),
   }
 }

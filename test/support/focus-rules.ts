@@ -1,5 +1,5 @@
 // FOCUS 1.2 by the foundation's own rules (test/fixtures/focus): which of them apply, and whether a file keeps each. It shares
-// nothing with the service's export. A rule that the model only puts into words is checked by focus-meanings.ts.
+// nothing with the service's export. A rule that the model only puts into words is checked by focus-meanings.ts and focus-formats.ts.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decimal, isDecimal, product } from './decimals.ts'
