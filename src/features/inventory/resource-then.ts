@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { PROVIDER } from './resource.ts'
+import { sizePriceThen } from './size-store.ts'
 
 const sameName = (resource: 'r' | 'o') => {
   const of = (column: string) => sql.id(resource, column)
@@ -105,3 +106,48 @@ export const tagsThen = (resourceId: string, at: string, tenantId: string | null
     tenantId === null ? '' : ` and v.tenant_id = ${tenantId}`
   }
   order by v.valid_from limit 1`
+
+export interface LivedStretch {
+  resource_id: string
+  kind: string
+  name: string
+  tenant_id: string | null
+  deployment_id: string | null
+  project_name: string | null
+  attrs: Record<string, unknown>
+  /** Of a droplet's size at the time, exact decimals. */
+  price_monthly: string | null
+  price_hourly: string | null
+  from_at: string
+  to_at: string
+  valid_from: string
+  /** Whether it lived like that when the span ended, and goes on. */
+  open: boolean
+}
+
+/**
+ * The stretches in which resources of these kinds lived within a span, each as it was, resource after resource and in the
+ * order of time: the next of them.
+ */
+export async function listStretches(
+  executor: Executor,
+  kinds: readonly string[],
+  [from, to]: readonly [from: string, to: string],
+  limit: number,
+  after: readonly [resourceId: string, validFrom: string] | null,
+): Promise<LivedStretch[]> {
+  const { rows } = await sql<LivedStretch>`
+    select v.resource_id, v.kind, v.name, v.tenant_id, v.deployment_id, p.name as project_name, v.attrs, v.valid_from,
+      s.price_monthly::text as price_monthly, s.price_hourly::text as price_hourly,
+      greatest(v.valid_from, ${from}::timestamptz) as from_at, least(v.valid_to, ${to}::timestamptz) as to_at,
+      v.valid_to is null or v.valid_to > ${to}::timestamptz as open
+    from resource_versions v
+    left join cloud_projects p on p.id = v.project_id
+    left join lateral (${sql.raw(sizePriceThen(`(v.attrs->>'size_slug')`, 'v.valid_from'))}) s on v.kind = 'droplet'
+    where (v.resource_id, v.valid_from) > (${after?.[0] ?? '00000000-0000-0000-0000-000000000000'}::uuid,
+        ${after?.[1] ?? '-infinity'}::timestamptz)
+      and v.kind = any(${[...kinds]}::text[]) and v.deleted_at is null and v.valid_from < ${to}::timestamptz
+      and (v.valid_to is null or v.valid_to > ${from}::timestamptz) and v.valid_from is distinct from v.valid_to
+    order by v.resource_id, v.valid_from limit ${limit}`.execute(executor)
+  return rows
+}
