@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: a9d22b3a5e1c218e0cd63516c8926c710a336449b7e58e5fb8d19bb1d903133c
+// Made from docs/openapi.json by `npm run console:types`: 58eb5854ace077060fef77f5fb761c6ee1abc2b1250bf538ce7bc19152306706
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
