@@ -12,7 +12,7 @@ import { deadLetterRoutes } from './features/dead-letters/index.ts'
 import { deploymentRoutes, subscriptionRoutes } from './features/deployments/index.ts'
 import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
-import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
+import { inventoryRoutes, projectRoutes, sizeRoutes, syncRunRoutes } from './features/inventory/index.ts'
 import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
 import {
   meteringRoutes,
@@ -155,6 +155,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     overviewRoutes(ctx),
     inventoryRoutes(ctx, resourceMembers),
     syncRunRoutes(ctx),
+    sizeRoutes(ctx),
     projectRoutes(ctx),
     driftRoutes(ctx),
     catalogRoutes(ctx, refuseFinishedMonths(ctx), versionMembers),

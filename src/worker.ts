@@ -10,7 +10,7 @@ import {
 } from './features/billing/index.ts'
 import { budgetHandlers, budgetLook, lookJob, unusualDays } from './features/budgets/index.ts'
 import { driftDetection } from './features/drift/index.ts'
-import { inventoryHandlers, resourceSync } from './features/inventory/index.ts'
+import { inventoryHandlers, resourceSync, sizeSync } from './features/inventory/index.ts'
 import { metering } from './features/metering/index.ts'
 import { leakCleanup } from './features/provisioning/index.ts'
 import { sagaHandlers, sagaRescue, watchSagas } from './features/sagas/index.ts'
@@ -32,6 +32,7 @@ import type { Task } from './kernel/queue/queues.ts'
 const tasksOf = (ctx: Context): Task[] => [
   recordBalance(ctx), //  hourly at :07  cloud_billing
   resourceSync(ctx), //  hourly at :15  cloud_sync_full
+  sizeSync(ctx), //  hourly at :10  cloud_sync_slow
   driftDetection(ctx), //  hourly at :20  metering
   financePush(ctx), //  hourly at :37  cloud_billing
   metering(ctx), //  hourly at :40  metering
@@ -75,4 +76,5 @@ export const startSchedule = (ctx: Context): void => watchSchedule(ctx, tasksOf(
 /** A fresh installation mirrors the provider at once instead of at the next quarter past. */
 export async function startFirstSweep(ctx: Context): Promise<void> {
   if (!ctx.providers.for('cloud_sync_full').absent) await requestFirstRun(ctx, 'resource_sync')
+  if (!ctx.providers.for('cloud_sync_slow').absent) await requestFirstRun(ctx, 'size_sync')
 }

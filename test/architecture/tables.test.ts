@@ -10,14 +10,17 @@ const OWNED: Record<string, string[]> = {
   kernel: ['idempotency_keys', 'schema_migrations', 'pgboss'],
   'api-keys': ['api_keys'],
   'audit-log': ['audit_log', 'audit_seals', 'audit_checkpoints', 'audit_unkeyed'],
-  billing: ['cloud_balance_snapshots', 'cloud_invoices', 'cloud_cost_lines', 'cloud_line_assignments'],
+  billing: [
+    ...['cloud_balance_snapshots', 'cloud_invoices', 'cloud_cost_lines', 'cloud_line_assignments'],
+    ...['cost_estimates', 'cost_estimate_lines'],
+  ],
   budgets: ['budgets', 'budget_looks', 'budget_alerts', 'unusual_days'],
   catalog: ['plans', 'plan_versions', 'plan_items', 'addons', 'resource_prices', 'meters'],
   deployments: ['cloud_deployments', 'cloud_deployment_events'],
   drift: ['cloud_provisioned', 'cloud_drift', 'cloud_drift_ignored', 'drift_ignore_rules'],
   inventory: [
     ...['cloud_projects', 'cloud_project_members', 'cloud_resources', 'cloud_resource_events'],
-    ...['resource_versions', 'sync_runs', 'sync_freshness'],
+    ...['resource_versions', 'sync_runs', 'sync_freshness', 'cloud_sizes', 'cloud_size_prices'],
   ],
   invitations: ['invitations'],
   metering: ['metered_hours', 'usage_hours', 'statements', 'closed_months'],
@@ -61,6 +64,7 @@ const ARROWS: Record<string, string> = {
   'subscriptions → plan_items': 'what a subscription includes is its plan version’s item of that kind',
   'subscriptions → plan_versions': 'a subscription is shown and charged by its plan version',
   'subscriptions → plans': 'a subscription is shown with its plan’s code',
+  'usage-events → meters': 'hours of a deployment are looked for meter by meter, as their index is',
   'users → roles': 'what a caller may do is read with the user, in one statement for each request',
 }
 

@@ -62,6 +62,9 @@ const table = {
   confirmHeldDeletions: {
     left_out: 'Deletions are held after three sweeps that miss a hundred resources: chaos:sweeps does that.',
   },
+  assignResource: {
+    left_out: 'It needs resources in a tenant’s project and without a tag: chaos:tenancy has those.',
+  },
   assignProject: changed('cloud_projects'),
   acceptDrift: changed('cloud_drift'),
   createIgnoreRule: made('drift_ignore_rules'),
