@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 58eb5854ace077060fef77f5fb761c6ee1abc2b1250bf538ce7bc19152306706
+// Made from docs/openapi.json by `npm run console:types`: f96ac8018bcfb0ecc7d6cecd43c94cd3882f7587577db6eb75f952b9f1ceffbf
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -8,11 +8,14 @@ export const operations = {
   getOverview: ["GET","/api/v1/overview","Service","tenants",null],
   listResources: ["GET","/api/v1/inventory","Inventory","tenants","inventory:read"],
   getResource: ["GET","/api/v1/inventory/{id}","Inventory","tenants","inventory:read"],
+  assignResource: ["PATCH","/api/v1/inventory/{id}","Inventory","operators","inventory:write"],
   listResourceEvents: ["GET","/api/v1/inventory/{id}/events","Inventory","tenants","inventory:read"],
   listResourceOwners: ["GET","/api/v1/inventory/{id}/owners","Inventory","tenants","inventory:read"],
   listSyncRuns: ["GET","/api/v1/inventory/sync-runs","Inventory","operators","inventory:read"],
   getSyncRun: ["GET","/api/v1/inventory/sync-runs/{id}","Inventory","operators","inventory:read"],
   confirmHeldDeletions: ["POST","/api/v1/inventory/sync-runs/{id}/confirm","Inventory","operators","inventory:write"],
+  listSizes: ["GET","/api/v1/inventory/sizes","Inventory","operators","inventory:read"],
+  listSizePrices: ["GET","/api/v1/inventory/sizes/{slug}/prices","Inventory","operators","inventory:read"],
   listProjects: ["GET","/api/v1/projects","Inventory","tenants","projects:read"],
   getProject: ["GET","/api/v1/projects/{id}","Inventory","tenants","projects:read"],
   assignProject: ["PATCH","/api/v1/projects/{id}","Inventory","operators","projects:write"],
