@@ -94,7 +94,7 @@ export interface SweptKind {
   kind: string
   started_at: string
   finished_at: string | null
-  status: 'running' | 'complete' | 'partial' | 'failed'
+  status: 'running' | 'complete' | 'partial' | 'failed' | 'unavailable'
   pages: number
   seen: number
   total: number | null

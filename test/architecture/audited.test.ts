@@ -26,7 +26,11 @@ const UNWATCHED: Record<string, string> = {
   cloud_resource_events: 'A log of its own.',
   cloud_resources: 'Every change is an event of the resource, with its actor.',
   cloud_size_prices: 'Written by jobs alone.',
+  action_feed: 'Written by jobs alone.',
   cloud_sizes: 'Written by jobs alone.',
+  kind_looks: 'Written by jobs alone.',
+  look_requests: 'Written by jobs alone.',
+  open_actions: 'Written by jobs alone.',
   cost_estimate_lines: 'Written by jobs alone.',
   cost_estimates: 'Written by jobs alone.',
   late_usage: 'Which months’ statements are to be compared, for jobs.',
@@ -100,6 +104,7 @@ const PAST_THE_DECLARATION: Record<string, string> = {
   'task_runs: deleteRunsBefore': 'Housekeeping.',
   'task_runs: failLostRuns': 'The task itself.',
   'task_runs: finishRun': 'The task itself.',
+  'task_runs: noteResult': 'Jobs of the task.',
   'webhooks: recordAttempt': 'The sender, which disables a webhook whose receiver is gone.',
 }
 

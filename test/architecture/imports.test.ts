@@ -16,7 +16,7 @@ const betweenFeatures: Record<string, string[]> = {
   budgets: ['deployments', 'metering', 'webhooks'],
   deployments: ['subscriptions', 'webhooks'],
   drift: ['inventory', 'webhooks'],
-  inventory: ['webhooks'],
+  inventory: ['scheduled-tasks', 'webhooks'],
   sagas: ['webhooks'],
   overview: ['billing', 'dead-letters', 'drift', 'inventory', 'sagas', 'scheduled-tasks'],
   metering: ['inventory', 'subscriptions', 'catalog', 'deployments', 'usage-events', 'webhooks'],

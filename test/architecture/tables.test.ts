@@ -22,6 +22,7 @@ const OWNED: Record<string, string[]> = {
   inventory: [
     ...['cloud_projects', 'cloud_project_members', 'cloud_resources', 'cloud_resource_events'],
     ...['resource_versions', 'sync_runs', 'sync_freshness', 'cloud_sizes', 'cloud_size_prices'],
+    ...['action_feed', 'open_actions', 'kind_looks', 'look_requests'],
   ],
   invitations: ['invitations'],
   metering: ['metered_hours', 'usage_hours', 'statements', 'closed_months'],

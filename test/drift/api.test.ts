@@ -167,6 +167,7 @@ test('an operator adopts a resource: the same spec again bumps nothing, and boun
     first_seen_at: 'x',
     last_seen_at: 'x',
     stale_strike_count: 0,
+    missing_since: null,
     deleted_at: null,
     id,
     provider_id: '1',

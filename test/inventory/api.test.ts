@@ -83,6 +83,7 @@ test('an item has the contract’s fields and no other', async t => {
     first_seen_at: at,
     last_seen_at: at,
     stale_strike_count: 0,
+    missing_since: null,
     deleted_at: null,
   })
   assert.deepEqual([body.data.length, body.next_cursor], [1, null])

@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 4aa3e6ed92e42de991b06258cf2b88345d0ee325ecb89cc4208ff1301cb6d047
+// Made from docs/openapi.json by `npm run console:types`: ce6cf4deb3a337dd28bb88d453d1acccf57b60b272b5c49fe26054308633d2f1
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],

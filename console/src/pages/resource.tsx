@@ -66,8 +66,18 @@ export default function ResourcePage({ params: { id = '' } }: PageProps) {
 }
 
 function Fields({ resource }: { resource: Resource }) {
-  const { kind, status, deleted_at, region, tenant_id, project_id, deployment_id, tags, stale_strike_count } =
-    resource
+  const {
+    kind,
+    status,
+    deleted_at,
+    region,
+    tenant_id,
+    project_id,
+    deployment_id,
+    tags,
+    stale_strike_count,
+    missing_since,
+  } = resource
   return (
     <Facts
       facts={[
@@ -85,6 +95,9 @@ function Fields({ resource }: { resource: Resource }) {
         ['First seen', <Time key="first" at={resource.first_seen_at} />],
         ['Last seen', <Time key="last" at={resource.last_seen_at} />],
         ['Sweeps that missed it', stale_strike_count > 0 ? String(stale_strike_count) : 'none'],
+        ...(missing_since
+          ? [['Missing since', <Time key="missing" at={missing_since} />] as [string, preact.JSX.Element]]
+          : []),
         ...(deleted_at
           ? [['Deleted', <Time key="deleted" at={deleted_at} />] as [string, preact.JSX.Element]]
           : []),

@@ -22,7 +22,7 @@ type Kind = Schemas['MirroredKind']
 
 const FIELDS = [
   { name: 'kind', label: 'Kind', options: [...KINDS, 'project'] },
-  { name: 'status', label: 'Status', options: ['running', 'complete', 'partial', 'failed'] },
+  { name: 'status', label: 'Status', options: ['running', 'complete', 'partial', 'failed', 'unavailable'] },
   { name: 'sweep_id', label: 'Sweep’s id', search: true },
 ]
 

@@ -182,7 +182,7 @@ function addDesiredStates(route: Routes<Deps>): void {
         'Says how a resource should look: replaces the whole spec, and adopts a resource that no saga made. A field is ' +
         'looked for among the resource’s own (`name`, `region`, `status`, `tags`, …), then in its `attrs`; one that is ' +
         'in neither has the value null. 422 for what is no state of a resource: `first_seen_at`, `last_seen_at`, ' +
-        '`stale_strike_count`, `deleted_at`, `id`, `provider_id`, and `attrs` as a whole. The same spec again ' +
+        '`stale_strike_count`, `missing_since`, `deleted_at`, `id`, `provider_id`, and `attrs` as a whole. The same spec again ' +
         'changes nothing. 409 `resource_gone` when the resource is gone.',
       problems: { 409: { resource_gone: 'The resource was deleted.' } },
       params,

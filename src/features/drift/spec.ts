@@ -36,6 +36,7 @@ const REFUSED = new Map([
   ['first_seen_at', MIRRORS],
   ['last_seen_at', MIRRORS],
   ['stale_strike_count', MIRRORS],
+  ['missing_since', MIRRORS],
   ['deleted_at', MIRRORS],
   ['id', NAMES],
   ['provider_id', NAMES],

@@ -16,6 +16,8 @@ export interface InventoryFilter {
   name?: string
   tag?: string
   tenant_id?: string
+  /** Living, and not seen by the last whole sweep. */
+  missing?: boolean
   include_deleted: boolean
 }
 
@@ -28,7 +30,7 @@ export interface Bounds {
 
 const BOUNDS: Bounds = { walk: 2_000, few: 8_000 }
 
-type FilterName = Exclude<keyof InventoryFilter, 'include_deleted'>
+type FilterName = Exclude<keyof InventoryFilter, 'include_deleted' | 'missing'>
 
 /** Each filter's condition, with its parameter's place to be filled in. */
 const CONDITIONS: Record<FilterName, (parameter: string) => string> = {
@@ -71,6 +73,7 @@ interface Question {
   asked: [FilterName, string][]
   leading: [FilterName, string] | undefined
   includeDeleted: boolean
+  missing: boolean
   limit: number
   after: string
   bounds: Bounds
@@ -91,8 +94,10 @@ export async function listResources(
     if (value !== undefined) asked.push([name, value])
   }
   const leading = LEADING.map(column => asked.find(([name]) => name === column)).find(Boolean)
-  const includeDeleted = filter.include_deleted
-  const question = { asked, leading, includeDeleted, limit, after: after ?? BEFORE_ALL, bounds }
+  const { include_deleted: includeDeleted, missing = false } = filter
+  const question = { asked, leading, includeDeleted, missing, limit, after: after ?? BEFORE_ALL, bounds }
+  // They are few, and have an index of their own (0039).
+  if (missing) return walk(executor, { ...question, leading: undefined, includeDeleted: false }, null)
   const near = await walk(executor, question, bounds.walk)
   if (near.length === limit || (await isShort(executor, question))) return near
   return (await pick(executor, question)) ?? walk(executor, question, null)
@@ -104,9 +109,10 @@ export async function listResources(
  * instead: past a million of other kinds, say, when the first sweep stored those before. `any` hides it.
  */
 function walk(executor: Executor, question: Question, most: number | null): Promise<ResourceJson[]> {
-  const { asked, leading, includeDeleted, limit, after } = question
+  const { asked, leading, includeDeleted, missing, limit, after } = question
   const values: unknown[] = [limit, after]
   const where = includeDeleted ? [] : ['deleted_at is null']
+  if (missing) where.push('stale_strike_count > 0')
   for (const condition of asked) {
     if (condition === leading) continue
     values.push(condition[1])
@@ -120,7 +126,11 @@ function walk(executor: Executor, question: Question, most: number | null): Prom
       ? `${along} ${where.map(one => `and ${one}`).join(' ')}`
       : `from (select * ${along} order by ${order} limit $${values.push(most)}) r
         ${where.length > 0 ? `where ${where.join(' and ')}` : ''}`
-  const used = [...asked.map(([name]) => name), ...(includeDeleted ? ['all'] : [])]
+  const used = [
+    ...asked.map(([name]) => name),
+    ...(includeDeleted ? ['all'] : []),
+    ...(missing ? ['missing'] : []),
+  ]
   const name = `inventory${most === null ? '_far' : ''}:${used.map(shortName).join('')}`
   const text = `select id, ${RESOURCE_JSON} as json ${rows} order by ${order} limit $1`
   return runStatement(executor, { name, text }, values)

@@ -21,28 +21,42 @@ export const EVENT_KINDS = [
 ] as const
 export type EventKind = (typeof EVENT_KINDS)[number]
 
-export const Resource = noun('Resource', {
-  id: Id,
-  provider: Type.String(),
-  provider_id: Type.String(),
-  kind: KindName,
-  name: Type.String(),
-  region: Nullable(Type.String()),
-  status: Nullable(Type.String()),
-  tenant_id: Nullable(Type.String()),
-  project_id: Nullable(Id),
-  deployment_id: Nullable(Id),
-  tags: Type.Array(Type.String()),
-  attrs: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'What the provider says of this kind; secrets and noise left out.',
-  }),
-  first_seen_at: Time,
-  last_seen_at: Time,
-  stale_strike_count: Type.Integer({
-    description: 'Whole sweeps in a row that did not see it; the third deletes it.',
-  }),
-  deleted_at: Nullable(Time),
-})
+export const Resource = noun(
+  'Resource',
+  {
+    id: Id,
+    provider: Type.String(),
+    provider_id: Type.String(),
+    kind: KindName,
+    name: Type.String(),
+    region: Nullable(Type.String()),
+    status: Nullable(Type.String()),
+    tenant_id: Nullable(Type.String()),
+    project_id: Nullable(Id),
+    deployment_id: Nullable(Id),
+    tags: Type.Array(Type.String()),
+    attrs: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'What the provider says of this kind; secrets and noise left out.',
+    }),
+    first_seen_at: Time,
+    last_seen_at: Time,
+    stale_strike_count: Type.Integer({
+      description: 'Whole sweeps in a row that did not see it; the third deletes it.',
+    }),
+    missing_since: Nullable(
+      Type.String({
+        ...Time,
+        description: 'When a whole sweep first did not see it; null as long as sweeps do.',
+      }),
+    ),
+    deleted_at: Nullable(Time),
+  },
+  {
+    // The release before counts strikes alone.
+    missing_since:
+      'case when $.stale_strike_count > 0 then iso8601(coalesce($.missing_since, $.last_seen_at)) end',
+  },
+)
 
 export const ResourceEvent = noun('ResourceEvent', {
   id: Id,

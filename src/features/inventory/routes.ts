@@ -41,6 +41,10 @@ const InventoryQuery = Query({
   tenant_id: Type.Optional(
     Type.String({ ...ExternalId, description: 'For operators; others see their own.' }),
   ),
+  missing: Type.Boolean({
+    default: false,
+    description: 'Only living ones that the last whole sweep of their kind did not see.',
+  }),
   include_deleted: Type.Boolean({ default: false }),
 })
 

@@ -19,7 +19,7 @@ import type { Clock } from '../../kernel/time.ts'
 import { ensureInternalProject } from './actions.ts'
 import { isStorableId, type SeenResource, seenResource, UnstorableError } from './seen-resource.ts'
 import type { RunStatus } from './sync-run.ts'
-import { createRemarks, mustHold } from './sync-run.ts'
+import { createRemarks, isRefusal, mustHold, refusedStatus } from './sync-run.ts'
 import {
   beginLook,
   countDeletions,
@@ -31,6 +31,7 @@ import {
   type Progress,
   type RunHandle,
   recordProgress,
+  refusedBefore,
   startRun,
 } from './sync-run-store.ts'
 import { strikeUnseen, touchSetAside } from './write-resources.ts'
@@ -67,15 +68,17 @@ export async function syncKind(
     return await sweep(deps, kind, run, progress, job)
   } catch (error) {
     if (error instanceof LostRunError) throw error
-    await finishRun(db, run, {
-      ...progress,
-      status: 'failed',
-      finished_at: clock.now().toISOString(),
-      struck: 0,
-      deleted: 0,
-      held: 0,
-      error: reasonOf(error),
-    })
+    await transaction(db, tx =>
+      finishRun(tx, run, {
+        ...progress,
+        status: 'failed',
+        finished_at: clock.now().toISOString(),
+        struck: 0,
+        deleted: 0,
+        held: 0,
+        error: reasonOf(error),
+      }),
+    )
     throw error
   }
 }
@@ -144,9 +147,12 @@ async function sweep(
   const { verdict } = listing
   progress.total = verdict.total
   const { reason } = verdict
-  const status = reason === null ? 'complete' : progress.pages > 0 ? 'partial' : 'failed'
+  const refused = progress.pages === 0 && isRefusal(listing.refusal ?? null)
+  let status: RunStatus = reason === null ? 'complete' : progress.pages > 0 ? 'partial' : 'failed'
   await transaction(db, async tx => {
     if (!(await lockRun(tx, run))) throw new LostRunError(kind)
+    const refused_since = refused ? ((await refusedBefore(tx, run)) ?? run.started_at) : null
+    if (refused_since !== null) status = refusedStatus(refused_since, run.started_at)
     const end = { struck: 0, deleted: 0, held: 0 }
     if (status === 'complete') {
       const { living, deletions } = await countDeletions(tx, kind, run.look)
@@ -159,7 +165,7 @@ async function sweep(
       await markFresh(tx, run)
     }
     const error = end.held > 0 ? heldBack(end.held) : reason
-    await finishRun(tx, run, { ...progress, ...end, status, finished_at: now(), error })
+    await finishRun(tx, run, { ...progress, ...end, status, finished_at: now(), error, refused_since })
     log.info({ kind, status, ...progress, ...end, error }, 'kind swept')
   })
   return { status, inMotion }

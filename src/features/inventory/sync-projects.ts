@@ -84,13 +84,15 @@ export async function syncProjects(
     })
   } catch (error) {
     if (error instanceof LostRunError) throw error
-    await finishRun(db, run, {
-      ...progress,
-      ...nothing,
-      status: 'failed',
-      finished_at: clock.now().toISOString(),
-      error: reasonOf(error),
-    })
+    await transaction(db, tx =>
+      finishRun(tx, run, {
+        ...progress,
+        ...nothing,
+        status: 'failed',
+        finished_at: clock.now().toISOString(),
+        error: reasonOf(error),
+      }),
+    )
     throw error
   }
 }

@@ -6,6 +6,7 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import { jsonOf } from '../../kernel/noun.ts'
 import type { Clock } from '../../kernel/time.ts'
+import { noteResult } from '../scheduled-tasks/index.ts'
 import { PROVIDER } from './resource.ts'
 import { type RunStatus, SyncRun, type SyncRunRow } from './sync-run.ts'
 import { STRIKES_TO_DELETE } from './write-resources.ts'
@@ -26,7 +27,7 @@ export async function beginLook(executor: Executor, clock: Clock): Promise<Look>
 }
 
 /** A run as its worker holds it: the attempt keeps a worker thought dead from finishing another's. */
-export type RunHandle = Pick<SyncRunRow, 'id' | 'attempt' | 'kind' | 'started_at' | 'look'>
+export type RunHandle = Pick<SyncRunRow, 'id' | 'sweep_id' | 'attempt' | 'kind' | 'started_at' | 'look'>
 
 const NEXT_LOOK = sql<number>`nextval('provider_looks')`
 
@@ -60,13 +61,14 @@ export async function startRun(
           pages: 0,
           seen: 0,
           error: null,
+          refused_since: null,
           cut: 0,
           set_aside: 0,
           remarks: null,
         })
         .where('sync_runs.status', 'in', ['running', 'failed']),
     )
-    .returning(['id', 'attempt', 'kind', 'started_at', 'look'])
+    .returning(['id', 'sweep_id', 'attempt', 'kind', 'started_at', 'look'])
     .executeTakeFirst()
   return row ?? null
 }
@@ -112,11 +114,47 @@ export interface Outcome extends Progress {
   deleted: number
   held: number
   error: string | null
+  refused_since?: string | null
 }
 
+/** The first of the refusals in a row that the run before this one ends; null: it was not refused. */
+export async function refusedBefore(tx: Executor, run: RunHandle): Promise<string | null> {
+  const before = await tx
+    .selectFrom('sync_runs')
+    .select('refused_since')
+    .where('kind', '=', run.kind)
+    .where('status', '!=', 'running')
+    .where('id', '<', run.id)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return before?.refused_since ?? null
+}
+
+interface SweepResult {
+  kinds: number
+  complete: number
+  partial: number
+  failed: number
+  unavailable: number
+}
+
+/** What a sweep has come to so far. */
+async function resultOf(tx: Executor, sweepId: string): Promise<SweepResult> {
+  const { rows } = await sql<SweepResult>`
+    select count(*)::int as kinds, count(*) filter (where status = 'complete')::int as complete,
+      count(*) filter (where status = 'partial')::int as partial, count(*) filter (where status = 'failed')::int as failed,
+      count(*) filter (where status = 'unavailable')::int as unavailable
+    from sync_runs where sweep_id = ${sweepId} and status <> 'running'`.execute(tx)
+  return rows[0]!
+}
+
+/** Its task's run says how many kinds have ended how. */
 export async function finishRun(tx: Executor, run: RunHandle, outcome: Outcome): Promise<boolean> {
   const result = await ours(tx, run).set(outcome).executeTakeFirst()
-  return result.numUpdatedRows > 0n
+  if (result.numUpdatedRows === 0n) return false
+  await noteResult(tx, run.sweep_id, () => resultOf(tx, run.sweep_id))
+  return true
 }
 
 const ours = (executor: Executor, { id, attempt }: RunHandle) =>

@@ -4,7 +4,7 @@ import type { Row } from '../../kernel/db/tables.ts'
 import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { noun } from '../../kernel/noun.ts'
 
-export const RUN_STATUSES = ['running', 'complete', 'partial', 'failed'] as const
+export const RUN_STATUSES = ['running', 'complete', 'partial', 'failed', 'unavailable'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
 export const SyncRun = noun('SyncRun', {
@@ -14,7 +14,8 @@ export const SyncRun = noun('SyncRun', {
   }),
   kind: Type.String({ description: 'A kind, or `project`.' }),
   status: Type.Enum([...RUN_STATUSES], {
-    description: '`partial`: the listing was not whole, so nothing was struck.',
+    description:
+      '`partial`: the listing was not whole, so nothing was struck. `unavailable`: the provider has refused this kind (403, 404 or 412) for a day; `error` says why.',
   }),
   started_at: Time,
   finished_at: Nullable(Time),
@@ -30,6 +31,13 @@ export const SyncRun = noun('SyncRun', {
   confirmed_at: Nullable(Time),
   confirmed_by: Nullable(Type.String()),
   error: Nullable(Type.String()),
+  refused_since: Nullable(
+    Type.String({
+      ...Time,
+      description:
+        'The first run of an unbroken row of refusals (403, 404 or 412) that this one ends; else null.',
+    }),
+  ),
   cut: Type.Integer({
     description: 'Items that are stored in part: something of them was too long or too much.',
   }),
@@ -60,6 +68,16 @@ const LIMITS = [
 export function mustHold(deletions: number, living: number): boolean {
   return LIMITS.some(({ fewest, share }) => deletions >= fewest && deletions > living * share)
 }
+
+/** What says that an account or a token does not have a kind, rather than that something is broken. */
+export const isRefusal = (status: number | null): boolean =>
+  status === 403 || status === 404 || status === 412
+
+const UNAVAILABLE_AFTER_MS = 24 * 3_600_000
+
+/** A kind that was refused for a whole day is not failing: the account does not have it. */
+export const refusedStatus = (since: string, now: string): 'failed' | 'unavailable' =>
+  Date.parse(now) - Date.parse(since) >= UNAVAILABLE_AFTER_MS ? 'unavailable' : 'failed'
 
 const MOST_NAMED = 5
 const LONGEST_ID = 64

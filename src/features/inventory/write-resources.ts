@@ -67,6 +67,14 @@ const PUBLISH = {
     from cloud_resource_events e join cloud_resources r on r.id = e.resource_id where e.id = any($1::uuid[])`,
 }
 
+// Not in the log of events, whose kinds are given: nothing has happened to it yet that is certain.
+const PUBLISH_MISSING = {
+  name: 'resource_missing',
+  text: `select 'resource.missing' as type, r.tenant_id, $2::timestamptz as occurred_at,
+      json_build_object('tenant_id', r.tenant_id, 'resource', ${jsonOf(Resource, 'r')}) as data
+    from cloud_resources r where r.id = any($1::uuid[])`,
+}
+
 /** Webhooks get each event of the log, with the resource as it is now. */
 async function publish(tx: Executor, events: { event_id: string }[]): Promise<void> {
   if (events.length > 0) await publishEvents(tx, PUBLISH, [events.map(({ event_id }) => event_id)])
@@ -75,7 +83,7 @@ async function publish(tx: Executor, events: { event_id: string }[]): Promise<vo
 /** A later look may have been written before: then its time stands. */
 const seenAt = ({ at, look }: Look) => sql`
   last_seen_at = case when r.last_look > ${look}::bigint then r.last_seen_at else ${at}::timestamptz end,
-  last_look = greatest(r.last_look, ${look}::bigint), stale_strike_count = 0`
+  last_look = greatest(r.last_look, ${look}::bigint), stale_strike_count = 0, missing_since = null`
 
 /** Most rows of most sweeps: the answer is what it was. Returns the others. */
 export async function touchUnchanged(
@@ -219,23 +227,26 @@ export interface Strikes {
 
 /**
  * A strike for every living resource of a kind that no look since the sweep began has shown; the third deletes it, unless
- * deletion is held.
+ * deletion is held. Webhooks are told of the first.
  */
 export async function strikeUnseen(
   tx: Executor,
   sighting: Sighting,
   { sweep, hold }: { sweep: number; hold: boolean },
 ): Promise<Strikes> {
-  const { rows } = await sql<{ struck: number; out: string[] }>`
+  const { rows } = await sql<{ struck: number; first: string[]; out: string[] }>`
     with struck as (
-      update cloud_resources set stale_strike_count = least(stale_strike_count + 1, ${STRIKES_TO_DELETE}::int)
+      update cloud_resources set stale_strike_count = least(stale_strike_count + 1, ${STRIKES_TO_DELETE}::int),
+        missing_since = case when stale_strike_count = 0 then ${sighting.at}::timestamptz
+          else coalesce(missing_since, last_seen_at) end
       where provider = ${PROVIDER} and kind = ${sighting.kind} and deleted_at is null and last_look < ${sweep}
       returning id, stale_strike_count
     )
-    select count(*)::int as struck,
+    select count(*)::int as struck, coalesce(array_agg(id) filter (where stale_strike_count = 1), '{}') as first,
       coalesce(array_agg(id) filter (where stale_strike_count >= ${STRIKES_TO_DELETE}::int and not ${hold}::boolean), '{}') as out
     from struck`.execute(tx)
-  const { struck, out } = rows[0]!
+  const { struck, first, out } = rows[0]!
+  if (first.length > 0) await publishEvents(tx, PUBLISH_MISSING, [first, sighting.at])
   const deleted = await deleteLocked(
     tx,
     sighting,

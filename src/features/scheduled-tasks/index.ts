@@ -2,5 +2,5 @@
 export { requestFirstRun } from './actions.ts'
 export { type CleanUp, housekeeping, requestDueRuns, taskHandlers, watchSchedule } from './jobs.ts'
 export { scheduledTaskRoutes } from './routes.ts'
-export { countTroubledTasks, upsertTasks } from './store.ts'
+export { countTroubledTasks, noteResult, upsertTasks } from './store.ts'
 export { taskJob } from './task.ts'

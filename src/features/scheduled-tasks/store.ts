@@ -179,6 +179,25 @@ export async function finishRun(
     .execute()
 }
 
+/**
+ * Says what a run has come to, also after its end: some only send jobs. It is worked out while the run's row is locked, so
+ * that of two jobs that end together none is forgotten.
+ */
+export async function noteResult(tx: Executor, id: string, result: () => Promise<object>): Promise<void> {
+  const run = await tx
+    .selectFrom('task_runs')
+    .select('id')
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+  if (!run) return
+  await tx
+    .updateTable('task_runs')
+    .set({ result: sql`${JSON.stringify(await result())}::jsonb` })
+    .where('id', '=', id)
+    .execute()
+}
+
 export function findRun(executor: Executor, task: string, id: string): Promise<TaskRunRow | undefined> {
   return executor
     .selectFrom('task_runs')

@@ -25,6 +25,12 @@ export const TaskRun = noun('TaskRun', {
   started_at: Nullable(Time),
   finished_at: Nullable(Time),
   error: Nullable(Type.String()),
+  result: Nullable(
+    Type.Record(Type.String(), Type.Integer(), {
+      description:
+        'What it came to, for tasks that say so. Of `resource_sync`: how many `kinds` have been swept so far, the projects with them, and how many of them are `complete`, `partial`, `failed` or `unavailable`.',
+    }),
+  ),
 })
 
 export const ScheduledTask = noun(
@@ -53,7 +59,7 @@ export type TaskRunRow = Row<'task_runs'>
 
 declare module '../../kernel/db/tables.ts' {
   interface ColumnTypes {
-    task_runs: { trigger: Trigger; status: RunStatus }
+    task_runs: { trigger: Trigger; status: RunStatus; result: Record<string, number> | null }
   }
 }
 

@@ -11,6 +11,7 @@ export const EVENT_TYPES = [
   'resource.restored',
   'resource.drift_detected',
   'resource.tagged',
+  'resource.missing',
   'drift.opened',
   'drift.accepted',
   'drift.stale',

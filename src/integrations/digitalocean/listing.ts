@@ -37,6 +37,8 @@ export interface Listing extends ListingVerdict {
 /** Iterate once; `verdict` is final after the loop ran to its end, and incomplete until then. */
 export interface PagedListing extends AsyncIterable<ListingPage> {
   readonly verdict: ListingVerdict
+  /** The status that the provider refused a page with; null when it refused none. */
+  readonly refusal?: number | null
 }
 
 export interface ListingParts {
@@ -51,7 +53,10 @@ export function openListing(
   signal?: AbortSignal,
 ): PagedListing {
   const { client, timer, limits } = parts
-  const state: { verdict: ListingVerdict } = { verdict: joined([], sources.length, 0) }
+  const state: { verdict: ListingVerdict; refusal: number | null } = {
+    verdict: joined([], sources.length, 0),
+    refusal: null,
+  }
 
   async function* read(): AsyncGenerator<ListingPage> {
     const deadlineAt = timer.now() + limits.listingDeadlineMs
@@ -102,6 +107,7 @@ export function openListing(
       if (source.mayBeAbsent && page === 1 && error.status === 404 && error.code === 'not_found') {
         return { items: [], ids: [], nameless: null, total: 0, next: null }
       }
+      state.refusal ??= error.status
       fail(`page ${page}: ${error.message}`)
     }
     return null
@@ -121,6 +127,9 @@ export function openListing(
     [Symbol.asyncIterator]: () => pages,
     get verdict() {
       return state.verdict
+    },
+    get refusal() {
+      return state.refusal
     },
   }
 }

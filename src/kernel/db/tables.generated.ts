@@ -2,6 +2,13 @@
 import type { ColumnType, Generated } from 'kysely'
 
 export interface GeneratedTables {
+  action_feed: {
+    provider: string
+    newest_id: number | null
+    followed_at: string | null
+    claimed_at: string | null
+    error: string | null
+  }
   addons: {
     id: string
     code: string
@@ -197,6 +204,7 @@ export interface GeneratedTables {
     resolved_at: string | null
     resolved_by: string | null
     tenant_id: string | null
+    action: unknown
   }
   cloud_drift_ignored: {
     id: string
@@ -291,6 +299,7 @@ export interface GeneratedTables {
     actor: string
     created_at: string
     tenant_id: string | null
+    action: unknown
   }
   cloud_resources: {
     id: string
@@ -312,6 +321,7 @@ export interface GeneratedTables {
     deleted_at: string | null
     last_look: Generated<number>
     assigned_deployment_id: string | null
+    missing_since: string | null
   }
   cloud_size_prices: {
     provider: string
@@ -412,10 +422,20 @@ export interface GeneratedTables {
     kept_at: string
     lost_at: string | null
   }
+  kind_looks: {
+    kind: string
+    looked_at: string | null
+    requests: Generated<number>
+    due_at: string
+  }
   late_usage: {
     deployment_id: string
     month: string
     received_at: string
+  }
+  look_requests: {
+    minute: string
+    requests: number
   }
   metered_hours: {
     hour: string
@@ -428,6 +448,10 @@ export interface GeneratedTables {
     unit: string
     scale: number
     created_at: string
+  }
+  open_actions: {
+    action_id: number
+    read_at: string
   }
   plan_items: {
     plan_version_id: string
@@ -655,6 +679,7 @@ export interface GeneratedTables {
     cut: Generated<number>
     set_aside: Generated<number>
     remarks: string | null
+    refused_since: string | null
   }
   task_runs: {
     id: string
@@ -667,6 +692,7 @@ export interface GeneratedTables {
     started_at: string | null
     finished_at: string | null
     error: string | null
+    result: unknown
   }
   unusual_days: {
     id: string

@@ -47,6 +47,7 @@ const nothingKnown = (world: World): Row => ({
   deployment: null,
   assigned: null,
   strikes: 0,
+  missingSince: null,
   firstSeen: world.now,
   lastSeen: world.now,
   deletedAt: null,
@@ -82,7 +83,14 @@ const placeOf = (world: World, thing: Thing): Pick<Row, 'project' | 'tenant'> | 
 /** The provider shows it. */
 export function see(world: World, thing: Thing, actor: string): void {
   const { name, size } = thing.real
-  const seen = { name, size, tags: [...new Set(thing.real.tags)].sort(), lastSeen: world.now, strikes: 0 }
+  const seen = {
+    name,
+    size,
+    tags: [...new Set(thing.real.tags)].sort(),
+    lastSeen: world.now,
+    strikes: 0,
+    missingSince: null,
+  }
   const gone = thing.row === null || thing.row.deletedAt !== null
   const place = gone ? placeOf(world, thing) : null
   const kind = thing.row === null ? 'discovered' : gone ? 'restored' : 'updated'
@@ -98,6 +106,7 @@ export function sweepKind(world: World, kind: Thing['kind']): void {
     const { row } = thing
     if (row === null || row.deletedAt !== null) continue
     row.strikes += 1
+    row.missingSince ??= world.now
     if (row.strikes >= STRIKES) lose(world, thing, 'sync')
   }
 }

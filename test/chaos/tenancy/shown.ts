@@ -120,7 +120,19 @@ export function marginsByTenant(world: World) {
 export const costs = (lines: readonly Line[]) => (lines.length === 0 ? [] : [sumOf(lines)])
 
 export function resourceRow({ id, kind, provider_id, row }: Thing) {
-  const { name, tags, size, tenant, project, deployment, strikes, firstSeen, lastSeen, deletedAt } = row!
+  const {
+    name,
+    tags,
+    size,
+    tenant,
+    project,
+    deployment,
+    strikes,
+    missingSince,
+    firstSeen,
+    lastSeen,
+    deletedAt,
+  } = row!
   return {
     id,
     provider: 'digitalocean',
@@ -137,6 +149,7 @@ export function resourceRow({ id, kind, provider_id, row }: Thing) {
     first_seen_at: iso(firstSeen),
     last_seen_at: iso(lastSeen),
     stale_strike_count: strikes,
+    missing_since: missingSince === null ? null : iso(missingSince),
     deleted_at: deletedAt === null ? null : iso(deletedAt),
   }
 }

@@ -108,6 +108,7 @@ export interface Row {
   /** What an operator said it is for, as long as that holds. */
   assigned: string | null
   strikes: number
+  missingSince: number | null
   firstSeen: number
   lastSeen: number
   deletedAt: number | null

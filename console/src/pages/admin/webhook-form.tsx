@@ -20,6 +20,7 @@ const TENANT_EVENTS = {
   'resource.restored': 1,
   'resource.drift_detected': 1,
   'resource.tagged': 1,
+  'resource.missing': 1,
   'drift.*': 1,
   'drift.opened': 1,
   'drift.accepted': 1,
