@@ -12,7 +12,7 @@ import { forwardToApi, serveConsole } from './console.ts'
 import type { Context } from './context.ts'
 import { countToPush } from './features/billing/index.ts'
 import { countOpenDrift } from './features/drift/index.ts'
-import { inventoryAges } from './features/inventory/index.ts'
+import { inventoryAges, shareOfLooking } from './features/inventory/index.ts'
 import { countUnderWay } from './features/sagas/index.ts'
 import { countPending } from './features/webhooks/index.ts'
 import { installSecurityHeaders, pagePolicy } from './kernel/http/security-headers.ts'
@@ -120,6 +120,7 @@ async function collect(ctx: Context): Promise<void> {
     }
     if (finance) metrics.invoicesToPush.set(await countToPush(db))
     metrics.openDrift.set(await countOpenDrift(db))
+    metrics.lookShare.set(await shareOfLooking(ctx))
     metrics.webhooksPending.set(await countPending(db))
     for (const { status, count } of await countUnderWay(db)) metrics.sagasUnderWay.set({ status }, count)
     for (const { kind, seconds } of await inventoryAges(db, clock.now().toISOString()))

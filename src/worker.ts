@@ -10,8 +10,14 @@ import {
   requestMissingPushes,
 } from './features/billing/index.ts'
 import { budgetHandlers, budgetLook, lookJob, unusualDays } from './features/budgets/index.ts'
-import { driftDetection } from './features/drift/index.ts'
-import { inventoryHandlers, resourceSync, sizeSync } from './features/inventory/index.ts'
+import { driftDetection, driftOfChanged } from './features/drift/index.ts'
+import {
+  followJob,
+  inventoryHandlers,
+  resourceSync,
+  sizeSync,
+  watchActions,
+} from './features/inventory/index.ts'
 import { metering } from './features/metering/index.ts'
 import { leakCleanup } from './features/provisioning/index.ts'
 import { sagaHandlers, sagaRescue, watchSagas } from './features/sagas/index.ts'
@@ -51,7 +57,7 @@ const tasksOf = (ctx: Context): Task[] => [
 /** Makes the tasks known to the API; every process does so at its start. */
 export async function registerTasks(ctx: Context): Promise<void> {
   const tasks = tasksOf(ctx)
-  await ctx.jobs.declare([...tasks.map(taskJob), lookJob])
+  await ctx.jobs.declare([...tasks.map(taskJob), lookJob, followJob])
   await upsertTasks(ctx.db, tasks)
 }
 
@@ -60,7 +66,7 @@ export async function startWorker(ctx: Context): Promise<void> {
   const tasks = tasksOf(ctx)
   const handlers = [
     ...taskHandlers(ctx, tasks),
-    ...inventoryHandlers(ctx),
+    ...inventoryHandlers(ctx, ids => driftOfChanged(ctx, ids)),
     ...sagaHandlers(ctx, ctx.sagaKinds),
     ...billingHandlers(ctx),
     ...budgetHandlers(ctx),
@@ -73,7 +79,10 @@ export async function startWorker(ctx: Context): Promise<void> {
 }
 
 /** Has the tasks run on their schedule; what was missed is made up for. */
-export const startSchedule = (ctx: Context): void => watchSchedule(ctx, tasksOf(ctx))
+export function startSchedule(ctx: Context): void {
+  watchSchedule(ctx, tasksOf(ctx))
+  watchActions(ctx)
+}
 
 /** A fresh installation mirrors the provider at once instead of at the next quarter past. */
 export async function startFirstSweep(ctx: Context): Promise<void> {

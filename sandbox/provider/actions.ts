@@ -9,7 +9,7 @@ import { listing, notFound } from './protocol.ts'
 
 export type Started = {
   type: string
-  /** Numbers are shown; volumes and addresses have none and show null. */
+  /** Numbers are shown, an IPv4 address as a number; volumes have none and show null. */
   resource: { kind: 'droplet' | 'volume' | 'reserved_ip' | 'image'; id: string | number }
   region: Region
   effect: Effect
@@ -24,7 +24,7 @@ export function startAction({ world, clock, actionDelayMs }: ProviderContext, st
     type: started.type,
     started_at: wholeSeconds(now),
     completed_at: null,
-    resource_id: typeof id === 'number' ? id : null,
+    resource_id: typeof id === 'number' ? id : kind === 'reserved_ip' ? addressNumber(id) : null,
     resource_type: kind,
     region: started.region,
     region_slug: started.region.slug,
@@ -34,6 +34,30 @@ export function startAction({ world, clock, actionDelayMs }: ProviderContext, st
   const ending: Ending = { id: action.id, effect: started.effect }
   schedule(world, new Date(now.getTime() + actionDelayMs), { name: ENDING, given: ending })
   return action
+}
+
+const addressNumber = (ip: string) =>
+  ip.includes(':') ? null : ip.split('.').reduce((number, part) => number * 256 + Number(part), 0)
+
+/** What has happened already: it is completed from the start. */
+export function recordAction(
+  { world, clock }: ProviderContext,
+  { type, resource, region }: Omit<Started, 'effect'>,
+): void {
+  const at = wholeSeconds(clock.now())
+  const action: Action = {
+    id: world.ids.number(),
+    status: 'completed',
+    type,
+    started_at: at,
+    completed_at: at,
+    resource_id: typeof resource.id === 'number' ? resource.id : null,
+    resource_type: resource.kind,
+    region,
+    region_slug: region.slug,
+  }
+  world.actions.insert(action, 'first')
+  world.actionTargets.set(action.id, `${resource.kind}:${resource.id}`)
 }
 
 const ENDING = 'action ends'

@@ -15,7 +15,7 @@ import {
   replaceDroplet,
   type World,
 } from '../world/world.ts'
-import { actionLink, actionsOf, findAction, startAction } from './actions.ts'
+import { actionLink, actionsOf, findAction, recordAction, startAction } from './actions.ts'
 import type { ProviderContext } from './endpoints.ts'
 import { Body, listing, notFound, type Pageable, pageable, unprocessable } from './protocol.ts'
 
@@ -72,6 +72,11 @@ export function dropletRoutes(app: FastifyInstance, provider: ProviderContext): 
     return droplet !== undefined && replaceDroplet(world, booted(droplet))
   })
 
+  const destroy = (kind: 'droplet' | 'gpu_droplet', { id, region }: Droplet) => {
+    destroyDroplet(world, kind, id)
+    recordAction(provider, { type: 'destroy', resource: { kind: 'droplet', id }, region })
+  }
+
   app.get<{ Querystring: Query }>('/v2/droplets', async request =>
     listing(request, 'droplets', selected(world, request.query)),
   )
@@ -124,7 +129,7 @@ export function dropletRoutes(app: FastifyInstance, provider: ProviderContext): 
   app.delete<{ Params: { id: string } }>('/v2/droplets/:id', async (request, reply) => {
     const found = findDroplet(world, request.params.id)
     if (found === undefined) throw notFound()
-    destroyDroplet(world, found.kind, found.droplet.id)
+    destroy(found.kind, found.droplet)
     return reply.code(204).send()
   })
 
@@ -133,7 +138,7 @@ export function dropletRoutes(app: FastifyInstance, provider: ProviderContext): 
     if (tag === undefined) throw unprocessable('tag_name is required.')
     for (const kind of ['droplet', 'gpu_droplet'] as const) {
       for (const droplet of world.shelves[kind].filter(item => item.tags.includes(tag), { tag })) {
-        destroyDroplet(world, kind, droplet.id)
+        destroy(kind, droplet)
       }
     }
     return reply.code(204).send()

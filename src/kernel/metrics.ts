@@ -83,6 +83,16 @@ export function createMetrics() {
       labelNames: ['queue'],
       registers,
     }),
+    lookRequests: new Counter({
+      name: 'cloudops_look_requests_total',
+      help: 'Requests of this process to look at the provider between the sweeps: actions, single resources, kinds in turn.',
+      registers,
+    }),
+    lookShare: new Gauge({
+      name: 'cloudops_look_share',
+      help: 'The largest part of the provider’s rate limit, by the hour or the minute, that all processes’ looking has used; 0.25 at most.',
+      registers,
+    }),
     issuerKeyFetches: new Counter({
       name: 'cloudops_issuer_key_fetches_total',
       help: 'Requests of this process for the keys of the issuer of tokens, by outcome (fetched, failed).',

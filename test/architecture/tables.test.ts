@@ -48,6 +48,7 @@ const ARROWS: Record<string, string> = {
   'budgets → cloud_invoices': 'a month with an invoice is not estimated any more',
   'budgets → resource_versions': 'before its invoice, a month’s costs are estimated from what lived in it',
   'dead-letters → pgboss': 'dead letters are jobs, and the queue’s own client cannot page through them',
+  'drift → cloud_resource_events': 'the action behind the last event that changed a field',
   'drift → cloud_resources': 'a comparison is one statement over what is desired and what there is',
   'inventory → cloud_deployments': 'a tag ties a resource only to a deployment of its own tenant',
   'kernel → audit_log': 'the entry is written in the transaction that causes it, whichever feature that is',

@@ -41,6 +41,7 @@ test('the inbox lists open drift newest first, by kind and resource, page by pag
     resolved_at: null,
     resolved_by: null,
     ignore_rule_id: null,
+    action: null,
   })
   assert.ok(project)
   assert.deepEqual((await bundle.call('GET', `/api/v1/drift/${row.id}`)).body.data, row)

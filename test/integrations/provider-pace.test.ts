@@ -165,3 +165,27 @@ test('clients of one token share one pace', async t => {
   }
   assert.deepEqual(clock.waits, [5_000])
 })
+
+test('what may be asked beside others leaves half of each window free, and is nothing while anybody waits', async () => {
+  const clock = testClock()
+  const rates = [
+    { requests: 100, windowMs: 3_600_000 },
+    { requests: 10, windowMs: 60_000 },
+  ]
+  const rateLimiter = createProviderRateLimiter(clock, { ...defaultLimits, rates })
+  assert.equal(rateLimiter.spare(), 5)
+  await take(rateLimiter, 4)
+  assert.equal(rateLimiter.spare(), 1)
+  await take(rateLimiter, 5)
+  assert.equal(rateLimiter.spare(), 0)
+  clock.pass(60_000)
+  assert.equal(rateLimiter.spare(), 5)
+  await rateLimiter.take('/v2/droplets', noDeadline)
+  rateLimiter.done(headers(2_503, clock.now() / 1_000 + 60))
+  assert.equal(rateLimiter.spare(), 3, 'the provider’s own word is believed')
+  clock.pass(60_000)
+  rateLimiter.pauseUntil(clock.now() + 1_000)
+  assert.equal(rateLimiter.spare(), 0)
+  clock.pass(1_000)
+  assert.equal(rateLimiter.spare(), 5)
+})

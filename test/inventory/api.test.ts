@@ -295,6 +295,7 @@ test(
       resource_id: id,
       changes: { 'attrs.memory': { before: 59, after: 60 } },
       actor: 'sync:test',
+      action: null,
     })
 
     const events: { kind: string; changes: { 'attrs.memory': { after: number } } | null }[] = []

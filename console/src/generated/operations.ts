@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: ce6cf4deb3a337dd28bb88d453d1acccf57b60b272b5c49fe26054308633d2f1
+// Made from docs/openapi.json by `npm run console:types`: fa7fb0c785ff7a2411227188873cbca313c0b1ef597e7a85e5ab241c31f37d2a
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],

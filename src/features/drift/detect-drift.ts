@@ -9,6 +9,7 @@ import { alike } from './spec.ts'
 import { lockDesiredStates } from './store.ts'
 import {
   type Difference,
+  desiredOf,
   differencesOf,
   recordMismatches,
   type Suspect,
@@ -62,6 +63,27 @@ export async function detectDrift(
     from = window.to
   }
   return swept
+}
+
+/**
+ * The same for resources that have changed just now, so that nobody waits for the next sweep. Should it fail, the sweep finds
+ * them all the same: the change itself stands.
+ */
+export async function driftOfChanged(
+  { db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>,
+  resourceIds: string[],
+): Promise<void> {
+  const mark = { at: clock.now().toISOString(), actor: 'drift:change' }
+  const swept: Swept = { open: 0, told: 0, ignored: 0, stale: 0 }
+  try {
+    for (let first = 0; first < resourceIds.length; first += RESOURCES_A_BATCH) {
+      const suspects = await desiredOf(db, resourceIds.slice(first, first + RESOURCES_A_BATCH))
+      await sweepBatch(db, mark, suspects, swept)
+    }
+    if (swept.told + swept.stale > 0) log.info(swept, 'drift of changed resources')
+  } catch (error) {
+    log.warn({ err: error }, 'drift of changed resources is left to the sweep')
+  }
 }
 
 async function sweepBatch(

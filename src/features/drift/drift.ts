@@ -5,6 +5,7 @@ import { kindNames } from '../../integrations/digitalocean/index.ts'
 import type { Row } from '../../kernel/db/tables.ts'
 import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { extended, noun } from '../../kernel/noun.ts'
+import { ActionBehind } from '../inventory/index.ts'
 import { LONGEST_FIELD, MOST_FIELDS } from './spec.ts'
 
 export const DRIFT_STATUSES = ['open', 'accepted', 'reverted', 'stale'] as const
@@ -39,6 +40,7 @@ export const Drift = noun(
     resolved_at: Nullable(Time),
     resolved_by: Nullable(Type.String({ description: 'Who accepted it, or the sweep that closed it.' })),
     ignore_rule_id: Nullable(Id),
+    action: ActionBehind,
   },
   {
     name: 'r.name',

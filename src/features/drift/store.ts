@@ -32,6 +32,7 @@ const IGNORED_JSON = jsonOf(Drift, 'd', {
   resolved_at: 'null',
   resolved_by: 'null',
   ignore_rule_id: 'd.rule_id',
+  action: 'null',
 })
 const DRIFT_FROM = 'from cloud_drift d join cloud_resources r on r.id = d.resource_id'
 const IGNORED_FROM = 'from cloud_drift_ignored d join cloud_resources r on r.id = d.resource_id'

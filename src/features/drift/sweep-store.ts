@@ -2,7 +2,7 @@
 // not grow with the number of resources.
 import { sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
-import type { DriftSeen } from '../inventory/index.ts'
+import { CHANGED_BY, type DriftSeen } from '../inventory/index.ts'
 import { isComparable, liveValue } from './spec.ts'
 import { publishDrift } from './store.ts'
 
@@ -65,6 +65,17 @@ export async function suspectsOf(tx: Executor, { from, to }: Window): Promise<Su
   return rows
 }
 
+/** Of these resources, those with a desired state. */
+export async function desiredOf(executor: Executor, resourceIds: string[]): Promise<Suspect[]> {
+  const { rows } = await sql<Suspect>`
+    select p.resource_id, exists (select from cloud_drift d where d.resource_id = p.resource_id and d.status = 'open')
+      or exists (select from cloud_drift_ignored i where i.resource_id = p.resource_id) as on_record
+    from cloud_provisioned p where p.resource_id = any(${resourceIds}::uuid[]) order by p.resource_id`.execute(
+    executor,
+  )
+  return rows
+}
+
 /** A field whose live value is not exactly the desired one. The values are JSON texts, so that no digit is lost. */
 export interface Difference extends DriftSeen {
   kind: string
@@ -103,6 +114,20 @@ export interface Recorded {
 const PATTERN = `replace(replace(replace(replace(r.field, '\\', '\\\\'), '%', '\\%'), '_', '\\_'), '*', '%')`
 
 /**
+ * The provider's action behind the last event that changed the field, if an action of its type does; null where that event
+ * names none.
+ */
+const LAST_ACTION = (row: string) => {
+  const [id, field] = [sql.id(row, 'resource_id'), sql.id(row, 'field')]
+  const changedBy = sql`${JSON.stringify(CHANGED_BY)}::jsonb -> (e.action ->> 'type')`
+  return sql`(
+    select case when coalesce(${changedBy} ?| array[${field}, 'attrs.' || ${field}], true) then e.action end
+    from cloud_resource_events e
+    where e.resource_id = ${id} and e.kind in ('updated', 'restored') and e.changes ?| array[${field}, 'attrs.' || ${field}]
+    order by e.id desc limit 1)`
+}
+
+/**
  * Afterwards exactly what was found of these resources is open or ignored. The caller has locked their desired states.
  * Most open drift was open an hour ago: it is updated as a set, because a conflict for each row costs three times as much.
  */
@@ -131,15 +156,17 @@ export async function recordMismatches(
     ), current as (
       select s.*, k.id, k.actual as before from seen s left join known k using (resource_id, field) where s.rule_id is null
     ), opened as (
-      insert into cloud_drift (id, resource_id, tenant_id, kind, field, desired, actual, status, detected_at, last_detected_at)
-      select uuid_v7(), resource_id, tenant_id, kind, field, desired, actual, 'open', ${at}, ${at} from current where id is null
+      insert into cloud_drift (id, resource_id, tenant_id, kind, field, desired, actual, status, detected_at, last_detected_at, action)
+      select uuid_v7(), resource_id, tenant_id, kind, field, desired, actual, 'open', ${at}, ${at}, ${LAST_ACTION('current')}
+      from current where id is null
       order by resource_id, field
       on conflict (resource_id, field) where status = 'open' do update set
         desired = excluded.desired, actual = excluded.actual, last_detected_at = excluded.last_detected_at
       -- What was open already is updated, and such a row has an xmax.
       returning id, xmax = 0 as is_new
     ), still_open as (
-      update cloud_drift d set desired = c.desired, actual = c.actual, last_detected_at = ${at}
+      update cloud_drift d set desired = c.desired, actual = c.actual, last_detected_at = ${at},
+        action = case when d.actual is distinct from c.actual then ${LAST_ACTION('c')} else d.action end
       from current c where d.id = c.id
     ), closed as (
       update cloud_drift d set status = 'stale', resolved_at = ${at}, resolved_by = ${actor}

@@ -85,12 +85,14 @@ export async function refreshResource(
   kind: Kind,
   providerId: string,
   signal?: AbortSignal,
+  onChanged?: (resourceIds: string[]) => Promise<void>,
 ): Promise<'moving' | 'still' | 'absent'> {
   const sighting = { kind, ...(await beginLook(db, clock)), actor: 'refresh' }
   const raw = await providers.for('cloud_sync_fast').get(kind, providerId, { signal })
   if (!raw) return 'absent'
   const item = mapItem(kind, raw)
-  await transaction(db, tx => writeSeen(tx, sighting, seenResource(item)))
+  const { changed } = await transaction(db, tx => writeSeen(tx, sighting, seenResource(item)))
+  await onChanged?.(changed)
   return isTransitional(kind, item) ? 'moving' : 'still'
 }
 

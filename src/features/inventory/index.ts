@@ -1,9 +1,11 @@
 // The inventory: what other parts of the service may use.
 
 export { recordTenantProject } from './actions.ts'
-export { inventoryHandlers, resourceSync, sendRefresh } from './jobs.ts'
+export { CHANGED_BY } from './explain.ts'
+export { shareOfLooking } from './follow-actions.ts'
+export { followJob, inventoryHandlers, resourceSync, sendRefresh, watchActions } from './jobs.ts'
 export { findTenantProject, projectsOfTenant } from './project-store.ts'
-export { PROVIDER } from './resource.ts'
+export { ActionBehind, PROVIDER } from './resource.ts'
 export {
   type LivedStretch,
   listStretches,

@@ -5,7 +5,9 @@ import { type Kind, kindNames } from '../../integrations/digitalocean/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import type { Task } from '../../kernel/queue/queues.ts'
 import { handle, type JobHandler, type JobRun, type JobType } from '../../kernel/queue/queues.ts'
+import { every } from '../../kernel/time.ts'
 import { refreshResource } from './actions.ts'
+import { FOLLOW_EVERY_MS, followActions } from './follow-actions.ts'
 import { LostRunError, retryAfter, syncKind } from './sync-kind.ts'
 import { syncProjects } from './sync-projects.ts'
 
@@ -36,6 +38,27 @@ const refreshJob: JobType<typeof Refresh> = {
   payload: Refresh,
 }
 
+const Follow = Type.Object({})
+export const followJob: JobType<typeof Follow> = {
+  name: 'follow_actions',
+  queue: 'cloud_sync_fast',
+  payload: Follow,
+  ownQueue: true,
+}
+
+/** Until the process is told to stop: asks for a look every few seconds; of several workers' one is made. */
+export function watchActions({ db, jobs, log }: Deps): void {
+  every(
+    { everyMs: FOLLOW_EVERY_MS, until: jobs.leaving, log, what: 'the look at the provider’s actions' },
+    async () => {
+      await jobs.send(db, followJob, {}, { key: 'actions' })
+    },
+  )
+}
+
+/** Told the ids of resources that have changed. */
+export type OnChanged = (resourceIds: string[]) => Promise<void>
+
 const REFRESH_EVERY_MS = 20_000
 /** An hour of looking; by then the next sweep has seen it. */
 const MOST_LOOKS = 180
@@ -48,14 +71,20 @@ export function sendSweep({ db, jobs }: Deps, sweepId: string): Promise<void> {
   })
 }
 
-export function inventoryHandlers(deps: Deps): JobHandler[] {
+export function inventoryHandlers(deps: Deps, onChanged: OnChanged = async () => {}): JobHandler[] {
   return [
     handle(syncKindJob, ({ kind, sweep_id, postponed = 0 }, run) =>
-      sweepKind(deps, kind, sweep_id, postponed, run),
+      sweepKind(deps, kind, sweep_id, postponed, run, onChanged),
     ),
+    handle(followJob, async (_, run) => {
+      const followed = await followActions(deps, run)
+      if (!followed) return
+      run.log.debug(followed, 'actions followed')
+      await onChanged(followed.changed)
+    }),
     handle(syncProjectsJob, ({ sweep_id }, run) => syncProjects(deps, sweep_id, run)),
     handle(refreshJob, async ({ kind, provider_id, look }, run) => {
-      const found = await refreshResource(deps, kind, provider_id, run.signal)
+      const found = await refreshResource(deps, kind, provider_id, run.signal, onChanged)
       if (found === 'moving' && look < MOST_LOOKS) await sendRefresh(deps, kind, provider_id, look + 1)
     }),
   ]
@@ -67,9 +96,10 @@ async function sweepKind(
   sweepId: string,
   postponed: number,
   run: JobRun,
+  onChanged: OnChanged,
 ): Promise<void> {
   try {
-    const outcome = await syncKind(deps, { kind, sweepId }, run)
+    const outcome = await syncKind(deps, { kind, sweepId }, { ...run, onChanged })
     for (const id of outcome?.inMotion ?? []) await sendRefresh(deps, kind, id, 1)
   } catch (error) {
     // Whoever took the run over finishes it.

@@ -1,6 +1,6 @@
 // What a resource, its events and its history look like: in the API, in webhooks and in the tables.
 import type { ColumnType, SelectType } from 'kysely'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { kindNames } from '../../integrations/digitalocean/index.ts'
 import type { GeneratedTables } from '../../kernel/db/tables.generated.ts'
 import type { Row } from '../../kernel/db/tables.ts'
@@ -58,6 +58,21 @@ export const Resource = noun(
   },
 )
 
+const NamedAction = noun(
+  'ProviderAction',
+  {
+    id: Type.Integer({ description: 'The provider’s.' }),
+    type: Type.String({ description: 'In the provider’s words, such as `resize`.' }),
+    at: Nullable(Type.String({ ...Time, description: 'When it ended, or began if it was still under way.' })),
+    region: Nullable(Type.String()),
+  },
+  {},
+  'Something that the provider did and lists.',
+)
+
+/** The action that made something, where one explains it. */
+export const ActionBehind = Nullable(NamedAction)
+
 export const ResourceEvent = noun('ResourceEvent', {
   id: Id,
   kind: Type.Enum([...EVENT_KINDS]),
@@ -68,6 +83,7 @@ export const ResourceEvent = noun('ResourceEvent', {
     }),
   ),
   actor: Type.String(),
+  action: ActionBehind,
   created_at: Time,
 })
 
@@ -93,6 +109,8 @@ export const ResourceDetail = extended('ResourceDetail', Resource, {
   drift: Type.Array(Type.Unknown(), { description: 'Open drift.' }),
 })
 
+type NamedActionRow = Static<typeof NamedAction>
+
 export type Changes = Record<string, { before: unknown; after: unknown }>
 
 export type CloudResourceRow = Row<'cloud_resources'>
@@ -113,7 +131,10 @@ declare module '../../kernel/db/tables.ts' {
   // Written by write-resources.ts alone.
   interface ColumnTypes {
     cloud_resources: ReadOnly<'cloud_resources', { attrs: Record<string, unknown> }>
-    cloud_resource_events: ReadOnly<'cloud_resource_events', { kind: EventKind; changes: Changes | null }>
+    cloud_resource_events: ReadOnly<
+      'cloud_resource_events',
+      { kind: EventKind; changes: Changes | null; action: NamedActionRow | null }
+    >
     resource_versions: ReadOnly<'resource_versions', { attrs: Record<string, unknown> }>
   }
 }

@@ -57,7 +57,11 @@ const shownChanges = (tenant: string) =>
     select coalesce(jsonb_object_agg(key, jsonb_build_object('before', null, 'after', value -> 'after'))
       filter (where value -> 'after' <> 'null'), '{}') from jsonb_each(e.changes)) else e.changes end`
 
-const LATEST_EVENTS = `select coalesce(json_agg(${jsonOf(ResourceEvent, 'e', { changes: shownChanges('$2::text') })} order by e.id), '[]')
+/** What the provider did while another had the resource is none of the new one's business. */
+const shownAction = (tenant: string) =>
+  `case when ${tenant} is null or not coalesce(e.changes ? 'tenant_id', false) then e.action end`
+
+const LATEST_EVENTS = `select coalesce(json_agg(${jsonOf(ResourceEvent, 'e', { changes: shownChanges('$2::text'), action: shownAction('$2::text') })} order by e.id), '[]')
   from (select * from cloud_resource_events where resource_id = r.id and ($2::text is null or tenant_id = $2)
     order by id desc limit ${SHOWN_EVENTS}) e`
 
@@ -79,7 +83,8 @@ export async function listEvents(
   )
   if (known.rows.length === 0) return undefined
   const { rows } = await sql<ShownEvent>`
-    select id, resource_id, kind, ${sql.raw(shownChanges(tenant === null ? 'null' : `''`))} as changes, actor, created_at
+    select id, resource_id, kind, ${sql.raw(shownChanges(tenant === null ? 'null' : `''`))} as changes, actor,
+      ${sql.raw(shownAction(tenant === null ? 'null' : `''`))} as action, created_at
     from cloud_resource_events e
     where resource_id = ${resourceId} ${tenant === null ? sql`` : sql`and tenant_id = ${tenant}`}
       and (${before}::uuid is null or id < ${before}::uuid)

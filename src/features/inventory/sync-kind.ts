@@ -50,7 +50,10 @@ export interface SyncOutcome {
   inMotion: string[]
 }
 
-type JobPart = Pick<JobRun, 'signal' | 'log'>
+type JobPart = Pick<JobRun, 'signal' | 'log'> & {
+  /** Told the ids of resources that have changed, batch by batch. */
+  onChanged?: (resourceIds: string[]) => Promise<void>
+}
 
 /** Null when this sweep of this kind has been finished already (a job run twice). */
 export async function syncKind(
@@ -88,7 +91,7 @@ async function sweep(
   kind: Kind,
   run: RunHandle,
   progress: Progress,
-  { signal, log }: JobPart,
+  { signal, log, onChanged }: JobPart,
 ): Promise<SyncOutcome> {
   const { db, providers } = deps
   const clock = notBefore(deps.clock, run.started_at)
@@ -110,6 +113,7 @@ async function sweep(
       ids.push(provider_id)
     })
     await touchSetAside(db, sighting, ids)
+    await onChanged?.(written.changed)
     progress.inserted += written.inserted
     progress.updated += written.updated
     progress.restored += written.restored

@@ -2,10 +2,11 @@
 // in the same statement, each with the tenant whose the resource is from then on. Set-based throughout: one statement for
 // a batch, never one a row. What is to be written is decided in write-seen.ts.
 import { type RawBuilder, sql } from 'kysely'
-import type { Kind } from '../../integrations/digitalocean/index.ts'
+import type { Kind, ProviderAction } from '../../integrations/digitalocean/index.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { jsonOf } from '../../kernel/noun.ts'
 import { publishEvents } from '../webhooks/index.ts'
+import type { NamedAction } from './explain.ts'
 import { PROVIDER, Resource, ResourceEvent } from './resource.ts'
 import { type SeenResource, TIE } from './seen-resource.ts'
 import type { Insert, Update } from './sweep-plan.ts'
@@ -15,6 +16,8 @@ export interface Sighting extends Look {
   kind: Kind
   /** Who looked: a sweep, a refresh, a saga. */
   actor: string
+  /** The provider's actions of late that concern a resource, newest first. */
+  actionsOf?: (resource: { provider_id: string; region: string | null }) => readonly ProviderAction[]
 }
 
 /** The fields of a resource that have a history. */
@@ -39,11 +42,13 @@ async function record(
   tx: Executor,
   { at, actor }: { at: string; actor: string },
   write: RawBuilder<unknown>,
+  /** The action behind each, of the row of `written`. */
+  action: RawBuilder<unknown> = sql`null::jsonb`,
 ): Promise<Written[]> {
   const { rows } = await sql<Written>`
     with ${write}, logged as (
-      insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at)
-      select event_id, id, tenant_id, event, changes, ${actor}, ${at} from written
+      insert into cloud_resource_events (id, resource_id, tenant_id, kind, changes, actor, created_at, action)
+      select event_id, id, tenant_id, event, changes, ${actor}, ${at}, ${action} from written
     ), ended as (
       update resource_versions v set valid_to = greatest(v.valid_from, ${at}::timestamptz)
       from written w where v.resource_id = w.id and v.valid_to is null
@@ -129,7 +134,7 @@ export async function touchSetAside(tx: Executor, { kind, ...look }: Sighting, i
 export async function insertSeen(
   tx: Executor,
   { kind, at, look, actor }: Sighting,
-  inserts: Insert[],
+  inserts: (Insert & { action?: NamedAction | null })[],
 ): Promise<string[]> {
   if (inserts.length === 0) return []
   const rows = await record(
@@ -138,7 +143,7 @@ export async function insertSeen(
     sql`seen as (
       select * from jsonb_to_recordset(${JSON.stringify(inserts)}::jsonb) as s (
         provider_id text, name text, region text, status text, tags text[], attrs jsonb, fingerprint text,
-        project_id uuid, tenant_id text, deployment_id uuid)
+        project_id uuid, tenant_id text, deployment_id uuid, action jsonb)
     ), written as (
       insert into cloud_resources (id, provider, provider_id, kind, name, region, status, tenant_id, project_id,
         deployment_id, tags, attrs, fingerprint, first_seen_at, last_seen_at, last_look)
@@ -149,6 +154,7 @@ export async function insertSeen(
       on conflict (provider, kind, provider_id) do nothing
       returning *, uuid_v7() as event_id, 'discovered' as event, null::jsonb as changes
     )`,
+    sql`(select s.action from seen s where s.provider_id = written.provider_id)`,
   )
   return rows.map(row => row.provider_id)
 }
@@ -156,7 +162,7 @@ export async function insertSeen(
 export async function updateSeen(
   tx: Executor,
   { at, look, actor }: Sighting,
-  updates: Update[],
+  updates: (Update & { action?: NamedAction | null })[],
 ): Promise<void> {
   if (updates.length === 0) return
   await record(
@@ -165,14 +171,15 @@ export async function updateSeen(
     sql`seen as (
       select * from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as s (
         id uuid, name text, region text, status text, tags text[], attrs jsonb, fingerprint text,
-        project_id uuid, tenant_id text, deployment_id uuid, assigned_deployment_id uuid, event text, changes jsonb)
+        project_id uuid, tenant_id text, deployment_id uuid, assigned_deployment_id uuid, event text, changes jsonb, action jsonb)
     ), written as (
       update cloud_resources r set name = s.name, region = s.region, status = s.status, tags = s.tags, attrs = s.attrs,
         fingerprint = s.fingerprint, project_id = s.project_id, tenant_id = s.tenant_id, deployment_id = s.deployment_id,
         assigned_deployment_id = s.assigned_deployment_id, ${seenAt({ at, look })}, deleted_at = null
       from seen s where r.id = s.id
-      returning r.*, uuid_v7() as event_id, s.event, s.changes
+      returning r.*, uuid_v7() as event_id, s.event, s.changes, s.action
     )`,
+    sql`action`,
   )
 }
 

@@ -6,10 +6,11 @@ import type { MappedItem } from '../../integrations/digitalocean/index.ts'
 import { isRefusedValue } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
+import { explaining } from './explain.ts'
 import { lockLists, placeInProject } from './project-store.ts'
-import { PROVIDER } from './resource.ts'
+import { type Changes, PROVIDER } from './resource.ts'
 import { type SeenResource, seenResource } from './seen-resource.ts'
-import { claimOf, type KnownResource, type Place, planSweep, type Update } from './sweep-plan.ts'
+import { claimOf, type Insert, type KnownResource, type Place, planSweep, type Update } from './sweep-plan.ts'
 import {
   insertSeen,
   rehome,
@@ -23,6 +24,8 @@ export interface Written {
   inserted: number
   updated: number
   restored: number
+  /** Ids of the rows that were updated or restored. */
+  changed: string[]
 }
 
 /** Records that this resource was seen, in the caller's transaction. */
@@ -56,7 +59,7 @@ export async function writeStorable(
   }
   if (seen.length === 1) {
     refused(seen[0]!)
-    return { inserted: 0, updated: 0, restored: 0 }
+    return { inserted: 0, updated: 0, restored: 0, changed: [] }
   }
   const half = seen.length >> 1
   const first = await writeStorable(db, sighting, seen.slice(0, half), refused)
@@ -65,11 +68,12 @@ export async function writeStorable(
     inserted: first.inserted + second.inserted,
     updated: first.updated + second.updated,
     restored: first.restored + second.restored,
+    changed: [...first.changed, ...second.changed],
   }
 }
 
 async function writeOthers(tx: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
-  const written: Written = { inserted: 0, updated: 0, restored: 0 }
+  const written: Written = { inserted: 0, updated: 0, restored: 0, changed: [] }
   if (seen.length === 0) return written
   await lockLists(tx, 'shared')
   const places = await lockPlaces(tx, sighting.kind, seen)
@@ -80,8 +84,21 @@ async function writeOthers(tx: Executor, sighting: Sighting, seen: SeenResource[
     const tenants = await tenantsOfClaimed(tx, known, rest)
     const plan = planSweep(known, rest, sighting.look, { places, tenants })
     await touchSeen(tx, sighting, plan.touches)
-    await updateSeen(tx, sighting, plan.updates)
-    const inserted = new Set(await insertSeen(tx, sighting, plan.inserts))
+    const actionOf = (row: Insert, changes: Changes | null) =>
+      explaining(sighting.actionsOf?.(row) ?? [], changes)
+    await updateSeen(
+      tx,
+      sighting,
+      plan.updates.map(row => ({ ...row, action: actionOf(row, row.changes) })),
+    )
+    const inserted = new Set(
+      await insertSeen(
+        tx,
+        sighting,
+        plan.inserts.map(row => ({ ...row, action: actionOf(row, null) })),
+      ),
+    )
+    written.changed.push(...plan.updates.map(({ id }) => id))
     written.inserted += inserted.size
     written.updated += plan.updates.filter(row => !isRestored(row)).length
     written.restored += plan.updates.filter(isRestored).length

@@ -116,7 +116,7 @@ type Changes = Record<string, { before: unknown; after: unknown }>
 
 interface Data {
   saga?: { error: object | null; context: object }
-  event?: { kind?: string; changes?: Changes | null }
+  event?: { kind?: string; changes?: Changes | null; action?: object | null }
 }
 
 /** `data` is JSON text, and is returned as it is where there is nothing to leave out. */
@@ -131,9 +131,16 @@ export function dataFor(tenantId: string | null, type: string, data: string): st
     return JSON.stringify({ ...all, saga: { ...saga, context: {}, error } })
   }
   if (event?.changes && hasChangedHands(event.kind, event.changes))
-    return JSON.stringify({ ...all, event: { ...event, changes: withoutBefore(event.changes) } })
+    return JSON.stringify({ ...all, event: arrival(event, event.changes) })
   return data
 }
+
+/** As its new tenant is told of it: neither what was before nor what the provider did then. */
+const arrival = (event: NonNullable<Data['event']>, changes: Changes) => ({
+  ...event,
+  changes: withoutBefore(changes),
+  ...(event.action && { action: null }),
+})
 
 /** The event by which a resource comes to a tenant. (What drifted from a desired tenant_id has not moved.) */
 const hasChangedHands = (kind: string | undefined, changes: Changes): boolean =>

@@ -67,7 +67,7 @@ export function createBilling(parts: ListingParts): Billing {
         idField: 'invoice_uuid',
         paged: true,
       }
-      const { items, ...verdict } = await collect(openListing(parts, [source], signal), onPage)
+      const { items, ...verdict } = await collect(openListing(parts, [source], { signal }), onPage)
       const headers: InvoiceHeader[] = []
       let odd: string | null = null
       for (const item of items) {

@@ -164,6 +164,8 @@ export interface CallOptions {
   signal?: AbortSignal
   /** By the client's timer; without it the call gets the usual deadline. */
   deadlineAt?: number
+  /** Called for each request that is sent, the repeated ones too. */
+  counted?: () => void
 }
 
 export interface ProviderClient {
@@ -191,13 +193,14 @@ export function createClient({ connection, timer, limits, random, log }: ClientP
   /** One attempt: a slot, a request, and every response that is not a 2xx turned into an error. */
   async function attempt<T>(
     request: ProviderRequest,
-    { signal, deadlineAt }: { signal?: AbortSignal; deadlineAt: number },
+    { signal, deadlineAt, counted }: CallOptions & { deadlineAt: number },
     read: Read<T>,
   ): Promise<T> {
     if (timer.now() >= deadlineAt) throw new ProviderError('the deadline has passed', { kind: 'deadline' })
     const current = connection()
     const path = request.target.split('?', 1)[0] as string
     await current.rateLimiter.take(path, { deadlineAt, signal })
+    counted?.()
     let headers: ProviderResponse['headers'] | null = null
     const timeoutMs = Math.max(1, Math.min(limits.requestTimeoutMs, deadlineAt - timer.now()))
     try {
@@ -261,9 +264,9 @@ export function createClient({ connection, timer, limits, random, log }: ClientP
   }
 
   async function call<T>(request: ProviderRequest, options: CallOptions, read: Read<T>): Promise<T> {
-    const { signal, deadlineAt = timer.now() + limits.callDeadlineMs } = options
+    const { signal, deadlineAt = timer.now() + limits.callDeadlineMs, counted } = options
     try {
-      return await retry(() => attempt(request, { signal, deadlineAt }, read), {
+      return await retry(() => attempt(request, { signal, deadlineAt, counted }, read), {
         sleep: timer.sleep,
         signal,
         pauseAfter(error, tried) {

@@ -43,7 +43,7 @@ export function createDroplets(parts: ListingParts): Droplets {
   const { client } = parts
 
   async function whole(source: Source, signal?: AbortSignal): Promise<RawItem[]> {
-    const listing = await collect(openListing(parts, [source], signal))
+    const listing = await collect(openListing(parts, [source], { signal }))
     if (listing.complete) return listing.items
     throw new ProviderError(`the droplets could not be listed whole: ${listing.reason}`, {
       kind: 'malformed',

@@ -92,6 +92,11 @@ export interface ProviderRateLimiter {
   /** No request before this moment: the provider said so. */
   pauseUntil(at: number): void
   allowance(): Allowance | null
+  /**
+   * How many requests may leave now so that half of each window stays free for others; none while somebody waits for a slot
+   * or the provider has asked for a pause.
+   */
+  spare(): number
 }
 
 /**
@@ -102,6 +107,8 @@ function slidingWindow({ requests, windowMs }: Rate) {
   const departures = new Float64Array(requests).fill(Number.NEGATIVE_INFINITY)
   let oldest = 0
   return {
+    requests,
+    free: (now: number) => departures.reduce((free, at) => (at + windowMs <= now ? free + 1 : free), 0),
     waitMs: (now: number) => Math.max(0, (departures[oldest] as number) + windowMs - now),
     take(now: number) {
       departures[oldest] = now
@@ -123,6 +130,7 @@ export function createProviderRateLimiter(
   let allowance: Allowance | null = null
   let pausedUntil = 0
   let inFlight = 0
+  let waiting = 0
 
   function waitMs(path: string, now: number): number {
     const waits = shared.map(window => window.waitMs(now))
@@ -150,7 +158,12 @@ export function createProviderRateLimiter(
             kind: 'deadline',
           })
         }
-        await timer.sleep(wait, signal)
+        waiting += 1
+        try {
+          await timer.sleep(wait, signal)
+        } finally {
+          waiting -= 1
+        }
         waited += wait
       }
       const now = timer.now()
@@ -181,6 +194,15 @@ export function createProviderRateLimiter(
     },
 
     allowance: () => allowance,
+
+    spare() {
+      const now = timer.now()
+      if (waiting > 0 || pausedUntil > now) return 0
+      const free = shared.map(window => window.free(now) - Math.ceil(window.requests / 2))
+      if (allowance?.limit && allowance.resetAt > now)
+        free.push(allowance.remaining - Math.ceil(allowance.limit / 2))
+      return Math.max(0, Math.min(Number.MAX_SAFE_INTEGER, ...free))
+    },
   }
 }
 

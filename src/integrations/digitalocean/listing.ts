@@ -20,6 +20,7 @@ export interface Source {
 
 export interface ListOptions {
   signal?: AbortSignal
+  counted?: () => void
   onPage?: (page: ListingPage) => void | Promise<void>
 }
 
@@ -50,7 +51,7 @@ export interface ListingParts {
 export function openListing(
   parts: ListingParts,
   sources: readonly Source[],
-  signal?: AbortSignal,
+  { signal, counted }: Pick<ListOptions, 'signal' | 'counted'> = {},
 ): PagedListing {
   const { client, timer, limits } = parts
   const state: { verdict: ListingVerdict; refusal: number | null } = {
@@ -97,7 +98,7 @@ export function openListing(
     try {
       const body = await client.json(
         { method: 'GET', target: targetOf(source, page) },
-        { signal, deadlineAt },
+        { signal, deadlineAt, counted },
       )
       if (body) return readPage(body, source.key, source.idField)
       fail(`page ${page}: the answer is empty`)

@@ -6,6 +6,7 @@ import type { Dispatcher } from 'undici'
 import { createAgent } from '../../kernel/http-client.ts'
 import { QUEUE_NAMES, type QueueName } from '../../kernel/queue/queues.ts'
 import { systemTimer, type Timer } from '../../kernel/retry.ts'
+import { type ActionFeed, createActionFeed } from './actions.ts'
 import { type Billing, createBilling } from './billing.ts'
 import { type Connection, createClient, createConnection, type Fetch } from './client.ts'
 import { createDropletLifecycle, createDroplets, type DropletLifecycle, type Droplets } from './droplets.ts'
@@ -34,11 +35,23 @@ export interface ProviderOptions extends SharedOptions {
   rateLimiter?: ProviderRateLimiter
 }
 
-export interface Provider extends Resources, Droplets, DropletLifecycle, Projects, Billing, Sizes, Polling {
+export interface Provider
+  extends Resources,
+    Droplets,
+    DropletLifecycle,
+    Projects,
+    Billing,
+    Sizes,
+    Polling,
+    ActionFeed {
   /** Why there is no provider behind this; undefined when there is one. */
   absent?: string
   /** What the provider last said about the token's rate limit. */
   allowance(): Allowance | null
+  /** How many requests may leave now without being in anybody's way. */
+  spare(): number
+  /** The provider's own bounds, which its headers may lower. */
+  rates: Limits['rates']
   close(): Promise<void>
 }
 
@@ -136,6 +149,9 @@ function shareConnections(options: SharedOptions) {
         ...createProjects(parts),
         ...createBilling(parts),
         ...createSizes(parts),
+        ...createActionFeed(parts),
+        rates: limits.rates,
+        spare: () => (absent() === undefined ? connection().rateLimiter.spare() : 0),
         get absent() {
           return absent()
         },

@@ -15,20 +15,20 @@ import { idAt, idText, isRecord, malformed, objectAt, type RawItem } from './res
 export interface Resources {
   list(kind: Kind, options?: ListOptions): Promise<Listing>
   /** The same page by page, for listings too large to hold. */
-  pages(kind: Kind, options?: Pick<ListOptions, 'signal'>): PagedListing
+  pages(kind: Kind, options?: Pick<ListOptions, 'signal' | 'counted'>): PagedListing
   /** Null when the provider says there is none. */
   get(kind: Kind, providerId: string, options?: CallOptions): Promise<RawItem | null>
 }
 
 export function createResources(parts: ListingParts): Resources {
-  function pages(kind: Kind, { signal }: Pick<ListOptions, 'signal'> = {}): PagedListing {
+  function pages(kind: Kind, options: Pick<ListOptions, 'signal' | 'counted'> = {}): PagedListing {
     const entry = kindEntry(kind)
     const sources = entry.sources.map(source => ({ ...source, idField: entry.id }))
-    return openListing(parts, sources, signal)
+    return openListing(parts, sources, options)
   }
 
-  async function list(kind: Kind, { signal, onPage }: ListOptions = {}): Promise<Listing> {
-    return collect(pages(kind, { signal }), onPage)
+  async function list(kind: Kind, { onPage, ...options }: ListOptions = {}): Promise<Listing> {
+    return collect(pages(kind, options), onPage)
   }
 
   async function findInListing(

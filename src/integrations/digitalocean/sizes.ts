@@ -26,7 +26,7 @@ export function createSizes(parts: ListingParts): Sizes {
   return {
     async sizes({ signal, onPage } = {}) {
       const source = { path: '/v2/sizes', key: 'sizes', idField: 'slug', paged: true }
-      const { items, ...verdict } = await collect(openListing(parts, [source], signal), onPage)
+      const { items, ...verdict } = await collect(openListing(parts, [source], { signal }), onPage)
       const sizes: Size[] = []
       let odd: string | null = null
       for (const item of items) {

@@ -164,6 +164,7 @@ export function eventsFor(world: World, caller: Caller, { id, events }: Thing) {
       resource_id: id,
       changes: !all && arrival && changes ? withoutBefore(changes) : changes,
       actor,
+      action: null,
       created_at,
     }))
 }
@@ -200,6 +201,7 @@ export function driftRow(thing: Thing, { id, field, desired, actual, status, res
     status,
     resolved_by,
     ignore_rule_id: null,
+    action: null,
   }
 }
 

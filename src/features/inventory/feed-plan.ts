@@ -1,0 +1,49 @@
+// What is to be looked at again after some of the provider's actions. Pure.
+import type { Kind, ProviderAction } from '../../integrations/digitalocean/index.ts'
+
+export interface FeedPlan {
+  /** Single resources to be read, each once. */
+  resources: { kind: Kind; provider_id: string }[]
+  /** Kinds to be listed: it is not said which of them it was, or listing all costs less than reading each. */
+  kinds: Kind[]
+}
+
+/** What actions make or change beside their own resource. */
+const ALSO: Record<string, readonly Kind[]> = {
+  snapshot: ['snapshot', 'image'],
+  attach_volume: ['droplet'],
+  detach_volume: ['droplet'],
+  destroy: ['volume', 'reserved_ip'],
+}
+
+/** `costs`: requests that a kind's listing took when it was last read. */
+export function planLooks(actions: readonly ProviderAction[], costs: ReadonlyMap<string, number>): FeedPlan {
+  const ids = new Map<Kind, Set<string>>()
+  const kinds = new Set<Kind>()
+  for (const { kind, provider_id, type, underWay } of actions) {
+    if (kind === null) continue
+    if (provider_id === null) kinds.add(kind)
+    else ids.set(kind, (ids.get(kind) ?? new Set()).add(provider_id))
+    if (!underWay && Object.hasOwn(ALSO, type)) for (const other of ALSO[type]!) kinds.add(other)
+  }
+  const resources: FeedPlan['resources'] = []
+  for (const [kind, of] of ids) {
+    if (kinds.has(kind)) continue
+    const cost = costs.get(kind)
+    if (cost !== undefined && of.size > cost) kinds.add(kind)
+    else for (const provider_id of of) resources.push({ kind, provider_id })
+  }
+  return { resources, kinds: [...kinds] }
+}
+
+/** Kinds that actions are about, one way or the other: a gap in the list of actions may hide changes of these. */
+export const KINDS_WITH_ACTIONS: readonly Kind[] = ['droplet', 'volume', 'image', 'reserved_ip', 'snapshot']
+
+/** The actions of late that concern a resource, newest first; those that name none concern every one of the region. */
+export function actionsOfKind(actions: readonly ProviderAction[], kind: Kind) {
+  const own = actions.filter(action => action.kind === kind).sort((a, b) => b.id - a.id)
+  return ({ provider_id, region }: { provider_id: string; region: string | null }): ProviderAction[] =>
+    own.filter(action =>
+      action.provider_id === null ? action.region === region : action.provider_id === provider_id,
+    )
+}
