@@ -80,6 +80,19 @@ export const routes: Route[] = [
     load: () => import('./pages/costs.tsx'),
   },
   {
+    path: '/money/statements',
+    nav: 'Statements',
+    within: '/money',
+    operation: 'listAllStatements',
+    load: () => import('./pages/statements.tsx'),
+  },
+  {
+    path: '/money/statements/:id',
+    shows: 'statement',
+    operation: 'getStatement',
+    load: () => import('./pages/statement.tsx'),
+  },
+  {
     path: '/money/invoices',
     nav: 'Invoices',
     within: '/money',
@@ -112,6 +125,19 @@ export const routes: Route[] = [
     within: '/money',
     operation: 'listMargins',
     load: () => import('./pages/margins.tsx'),
+  },
+  {
+    path: '/money/budgets',
+    nav: 'Budgets',
+    within: '/money',
+    operation: 'listBudgets',
+    load: () => import('./pages/budgets.tsx'),
+  },
+  {
+    path: '/money/budgets/:id',
+    shows: 'budget',
+    operation: 'getBudget',
+    load: () => import('./pages/budget.tsx'),
   },
   {
     path: '/money/balance',

@@ -44,10 +44,12 @@ test(
     await page.getByText('No costs in these months. They come with the provider’s invoices.').waitFor()
     await assertAccessible(page)
     for (const [tab, text] of [
+      ['Statements', 'No statement matches.'],
       ['Invoices', 'No invoice matches.'],
       ['Cost lines', 'No line matches.'],
       ['Unmatched lines', 'Every line is matched'],
       ['Margins', 'Nobody has a deployment'],
+      ['Budgets', 'A budget tells before a month costs too much.'],
       ['Balance', 'The provider has not been asked yet.'],
     ] as const) {
       await page.getByRole('navigation').getByRole('link', { name: tab, exact: true }).click()
@@ -266,7 +268,9 @@ test(
       'droplet $6.00 $12.00 37.5 %',
     ])
     const links = page.getByRole('navigation').getByRole('link')
-    assert.deepEqual((await links.allInnerTexts()).slice(-3), ['Money', 'Cost lines', 'Administration'])
+    assert.deepEqual((await links.allInnerTexts()).slice(-5), [
+      ...['Money', 'Statements', 'Cost lines', 'Budgets', 'Administration'],
+    ])
     await links.filter({ hasText: 'Cost lines' }).click()
     assert.equal((await rowsOf(page, 'Cost lines')).length, 5)
     assert.equal(await page.getByRole('button', { name: /^Assign/ }).count(), 0)

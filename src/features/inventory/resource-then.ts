@@ -62,6 +62,27 @@ export const resourceThenJoin = sql`
       offset 0)`)}
   ) m on l.name is not null`
 
+/**
+ * To be joined to a relation `l` with the columns resource_id, tenant_id and until_at: adds `r`, the resource with its name,
+ * region and tags as they were then, or were first. A tenant gets them of a time when the resource was its own, else as they
+ * are, and nothing of what is another's by now.
+ */
+export const resourceAsThenJoin = (ownAlone: boolean) => sql`
+  left join lateral (
+    select r.id, r.kind, r.provider_id,
+      case when v.resource_id is null then r.name else v.name end as name,
+      case when v.resource_id is null then r.region else v.region end as region,
+      case when v.resource_id is null then r.tags else v.tags end as tags
+    from cloud_resources r
+    left join lateral (
+      select v.resource_id, v.name, v.region, v.tags, v.tenant_id from resource_versions v
+      where v.resource_id = r.id and v.valid_from <= greatest(l.until_at, (
+        select f.valid_from from resource_versions f where f.resource_id = r.id order by f.valid_from, f.event_id limit 1))
+      order by v.valid_from desc, v.event_id desc limit 1
+    ) v on ${ownAlone ? sql`v.tenant_id = l.tenant_id` : sql`true`}
+    where r.id = l.resource_id ${ownAlone ? sql`and r.tenant_id = l.tenant_id` : sql``}
+  ) r on l.resource_id is not null`
+
 export interface Owners {
   deployment_id: string | null
   tenant_id: string | null
