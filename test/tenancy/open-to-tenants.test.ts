@@ -26,6 +26,7 @@ const OPEN = `
   GET /api/v1/budgets/:id/alerts
   GET /api/v1/budgets/unusual-days
   GET /api/v1/costs
+  GET /api/v1/costs/estimate
   GET /api/v1/costs/lines
   GET /api/v1/costs/summary
   GET /api/v1/costs/focus
@@ -36,7 +37,9 @@ const OPEN = `
   PATCH /api/v1/deployments/:id
   GET /api/v1/deployments/:id/events
   GET /api/v1/deployments/:id/usage
+  GET /api/v1/deployments/:id/usage/days
   GET /api/v1/deployments/:id/statements
+  GET /api/v1/statements
   GET /api/v1/statements/:id
   POST /api/v1/deployments/:id/transition
   POST /api/v1/deployments/:id/subscribe

@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: f96ac8018bcfb0ecc7d6cecd43c94cd3882f7587577db6eb75f952b9f1ceffbf
+// Made from docs/openapi.json by `npm run console:types`: 4aa3e6ed92e42de991b06258cf2b88345d0ee325ecb89cc4208ff1301cb6d047
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -79,12 +79,15 @@ export const operations = {
   listInvoiceFiles: ["GET","/api/v1/billing/invoices/{id}/files","Billing","operators","billing:read"],
   listCostLines: ["GET","/api/v1/billing/cost-lines","Billing","operators","billing:read"],
   listCosts: ["GET","/api/v1/billing/costs","Billing","operators","billing:read"],
+  getCostEstimate: ["GET","/api/v1/billing/costs/estimate","Billing","operators","billing:read"],
   getBillingSummary: ["GET","/api/v1/billing/summary","Billing","operators","billing:read"],
   exportFocus: ["GET","/api/v1/billing/focus","Billing","operators","billing:read"],
   listOwnCostLines: ["GET","/api/v1/costs/lines","Costs","tenants","costs:read"],
   listOwnCosts: ["GET","/api/v1/costs","Costs","tenants","costs:read"],
+  getOwnCostEstimate: ["GET","/api/v1/costs/estimate","Costs","tenants","costs:read"],
   getOwnCostSummary: ["GET","/api/v1/costs/summary","Costs","tenants","costs:read"],
   exportOwnFocus: ["GET","/api/v1/costs/focus","Costs","tenants","costs:read"],
+  listCostEstimates: ["GET","/api/v1/billing/costs/estimates","Billing","operators","billing:read"],
   assignCostLine: ["POST","/api/v1/billing/cost-lines/{id}/assign","Billing","operators","billing:write"],
   unassignCostLine: ["DELETE","/api/v1/billing/cost-lines/{id}/assign","Billing","operators","billing:write"],
   listScheduledTasks: ["GET","/api/v1/admin/scheduled_tasks","Administration","operators","scheduled_tasks:read"],
@@ -102,8 +105,10 @@ export const operations = {
   revokeApiKey: ["DELETE","/api/v1/users/{user_id}/api_keys/{key_id}","API keys","tenants","users:write"],
   rotateApiKey: ["POST","/api/v1/users/{user_id}/api_keys/{key_id}/rotate","API keys","tenants","users:write"],
   getUsage: ["GET","/api/v1/deployments/{id}/usage","Deployments","tenants","deployments:read"],
+  getUsageByDay: ["GET","/api/v1/deployments/{id}/usage/days","Deployments","tenants","deployments:read"],
   listMargins: ["GET","/api/v1/billing/margins","Billing","operators","billing:read"],
   listStatements: ["GET","/api/v1/deployments/{id}/statements","Deployments","tenants","deployments:read"],
+  listAllStatements: ["GET","/api/v1/statements","Deployments","tenants","deployments:read"],
   getStatement: ["GET","/api/v1/statements/{id}","Deployments","tenants","deployments:read"],
   listBudgets: ["GET","/api/v1/budgets","Budgets","tenants","budgets:read"],
   createBudget: ["POST","/api/v1/budgets","Budgets","tenants","budgets:write"],

@@ -12,6 +12,8 @@ import { findFile, InvoiceFile, listFiles } from '../storage-backends/index.ts'
 import { CostLine } from './cost-line.ts'
 import { AnyDayOfPeriod, addCostRoutes } from './cost-routes.ts'
 import { sendFile } from './downloads.ts'
+import { DailyEstimate } from './estimate.ts'
+import { listEstimates } from './estimate-store.ts'
 import { requestIngest } from './ingest-invoice.ts'
 import { Balance, FINANCE_STATUSES, INGEST_STATUSES, Invoice, InvoiceDetail } from './invoice.ts'
 import { findInvoice, latestBalance, listBalances, listInvoices, showInvoice } from './invoice-store.ts'
@@ -127,10 +129,10 @@ export const billingRoutes = (deps: Deps) =>
         id: 'pushInvoice',
         summary: 'Push an invoice to finance',
         description:
-          'Queued; also when finance knows the invoice already, which then updates it. 409 `not_ingested` without lines, `finance_not_configured` without a finance service.',
+          'Queued; also when finance knows the invoice already, which then updates it. 409 `not_ingested` without lines, or where the provider has changed the invoice and its new file is not in yet; `finance_not_configured` without a finance service.',
         problems: {
           409: {
-            not_ingested: 'The invoice has no lines yet.',
+            not_ingested: 'The invoice has no lines yet, or not those of its new file.',
             finance_not_configured: 'There is no finance service.',
           },
         },
@@ -191,6 +193,22 @@ export const billingRoutes = (deps: Deps) =>
     )
 
     addCostRoutes(deps, route)
+
+    route.list(
+      `${base}/costs/estimates`,
+      {
+        id: 'listCostEstimates',
+        summary: 'List what was estimated on each day',
+        description:
+          'The last estimate of each day, newest first, beside what the invoices of its month came to later.',
+        filters: { period: Type.Optional(AnyDayOfPeriod) },
+        items: DailyEstimate,
+        cursor: cursorOf('cost_estimates', ['date', 'date']),
+        key: (row: { period: string; day: string }) => [row.period, row.day],
+      },
+      ({ filter: { period }, limit, after }) =>
+        listEstimates(deps.db, period && monthOf(period).first_day, limit, after),
+    )
 
     route.post(
       `${base}/cost-lines/:id/assign`,
