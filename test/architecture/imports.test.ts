@@ -13,6 +13,7 @@ const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8'
 const betweenFeatures: Record<string, string[]> = {
   'audit-log': ['storage-backends', 'webhooks'],
   billing: ['deployments', 'inventory', 'storage-backends', 'webhooks'],
+  budgets: ['deployments', 'metering', 'webhooks'],
   deployments: ['subscriptions', 'webhooks'],
   drift: ['inventory', 'webhooks'],
   inventory: ['webhooks'],

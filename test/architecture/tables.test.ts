@@ -10,13 +10,17 @@ const OWNED: Record<string, string[]> = {
   kernel: ['idempotency_keys', 'schema_migrations', 'pgboss'],
   'api-keys': ['api_keys'],
   'audit-log': ['audit_log', 'audit_seals', 'audit_checkpoints', 'audit_unkeyed'],
-  billing: ['cloud_balance_snapshots', 'cloud_invoices', 'cloud_cost_lines', 'cloud_line_assignments'],
+  billing: [
+    ...['cloud_balance_snapshots', 'cloud_invoices', 'cloud_cost_lines', 'cloud_line_assignments'],
+    ...['cost_estimates', 'cost_estimate_lines'],
+  ],
+  budgets: ['budgets', 'budget_looks', 'budget_alerts', 'unusual_days'],
   catalog: ['plans', 'plan_versions', 'plan_items', 'addons', 'resource_prices', 'meters'],
   deployments: ['cloud_deployments', 'cloud_deployment_events'],
   drift: ['cloud_provisioned', 'cloud_drift', 'cloud_drift_ignored', 'drift_ignore_rules'],
   inventory: [
     ...['cloud_projects', 'cloud_project_members', 'cloud_resources', 'cloud_resource_events'],
-    ...['resource_versions', 'sync_runs', 'sync_freshness'],
+    ...['resource_versions', 'sync_runs', 'sync_freshness', 'cloud_sizes', 'cloud_size_prices'],
   ],
   invitations: ['invitations'],
   metering: ['metered_hours', 'usage_hours', 'statements', 'closed_months'],
@@ -37,6 +41,11 @@ const OWNED: Record<string, string[]> = {
 const ARROWS: Record<string, string> = {
   'billing → cloud_deployments': 'a line names a deployment only of the tenant that it is charged to',
   'billing → cloud_resources': 'an export names the resource of each line, by the thousand',
+  'budgets → cloud_balance_snapshots': 'what the account has cost so far is what the provider last said',
+  'budgets → cloud_cost_lines': 'what tenants and deployments cost is added up for all budgets at once',
+  'budgets → cloud_deployments': 'a line of a deployment is its tenant’s',
+  'budgets → cloud_invoices': 'a month with an invoice is not estimated any more',
+  'budgets → resource_versions': 'before its invoice, a month’s costs are estimated from what lived in it',
   'dead-letters → pgboss': 'dead letters are jobs, and the queue’s own client cannot page through them',
   'drift → cloud_resources': 'a comparison is one statement over what is desired and what there is',
   'inventory → cloud_deployments': 'a tag ties a resource only to a deployment of its own tenant',
@@ -55,6 +64,7 @@ const ARROWS: Record<string, string> = {
   'subscriptions → plan_items': 'what a subscription includes is its plan version’s item of that kind',
   'subscriptions → plan_versions': 'a subscription is shown and charged by its plan version',
   'subscriptions → plans': 'a subscription is shown with its plan’s code',
+  'usage-events → meters': 'hours of a deployment are looked for meter by meter, as their index is',
   'users → roles': 'what a caller may do is read with the user, in one statement for each request',
 }
 

@@ -190,7 +190,8 @@ function Periods({ stack, dimensions, granularity, names }: PeriodsProps) {
         times={periods}
         series={groups.map(group => ({ name: nameOf(group), values: group.amounts }))}
         format={value => money(value, currency)}
-        formatTime={label}
+        // The year is in the filters, and days have little room.
+        formatTime={period => (granularity === 'day' ? period.slice(5) : label(period))}
         estimated={estimatedFrom === undefined ? undefined : { from: estimatedFrom, word: 'estimate' }}
       />
       <div>

@@ -4,13 +4,14 @@ import type { Logger } from 'pino'
 import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import { newId } from '../../kernel/ids.ts'
 import { settleLateMonths } from '../usage-events/index.ts'
+import { drawUp } from './draw-up.ts'
 import { endOfHour, type Month } from './period.ts'
 import { readFacts } from './read-usage.ts'
-import { contentHash, monthsToClose, numberOf } from './statement.ts'
-import { statementLines, totalOf } from './statement-lines.ts'
+import { monthsToClose } from './statement.ts'
+import { statementLines } from './statement-lines.ts'
 import {
+  type Billed,
   firstOpen,
   insertStatements,
   lastOrdinal,
@@ -18,7 +19,6 @@ import {
   lockClosing,
   markClosed,
   type NewStatement,
-  type Unclosed,
 } from './statement-store.ts'
 import { lastHour } from './store.ts'
 import { currencyOf } from './usage.ts'
@@ -77,7 +77,7 @@ async function statementsOf(
   tx: Executor,
   month: Month,
   now: Date,
-  unclosed: readonly Unclosed[],
+  unclosed: readonly Billed[],
 ): Promise<NewStatement[]> {
   const ids = unclosed.map(({ deployment_id }) => deployment_id)
   // First, so that an event that comes in from now on asks for an adjustment.
@@ -89,20 +89,7 @@ async function statementsOf(
   const numbered = await lastOrdinal(tx, month)
   return unclosed.map((subscription, index) => {
     const own = facts.get(subscription.deployment_id)!
-    const lines = statementLines(own)
-    const ordinal = numbered + index + 1
-    const statement = {
-      id: newId(),
-      number: numberOf(month.period, ordinal),
-      ...subscription,
-      period: month.period,
-      sequence: 1,
-      adjusts: null,
-      currency: currencyOf(own),
-      total_cents: totalOf(lines),
-      closed_at: now.toISOString(),
-      lines,
-    }
-    return { ...statement, content_hash: contentHash(statement), first_day: month.first_day, ordinal }
+    const draft = { subscription, currency: currencyOf(own), lines: statementLines(own), told: [] }
+    return drawUp(month, now, numbered + index + 1, draft)
   })
 }

@@ -10,11 +10,11 @@ import { countLiving } from '../inventory/index.ts'
 import { findTerms, type SubscriptionTerms } from '../subscriptions/index.ts'
 import { countMembers, sumMeters } from '../usage-events/index.ts'
 import { slicesOf } from './charge.ts'
-import { endOfHour, hourOf, type Month, monthOfQuery } from './period.ts'
+import { dayAfter, endOfHour, hourOf, isWithin, type Month, monthOfQuery, startOf } from './period.ts'
 import { includedIn, kindsIn, termsIn, turnsOf } from './slice-terms.ts'
 import { lastHour, sumUsage } from './store.ts'
 import { currencyOf, type UsageFacts, usageStatement } from './usage.ts'
-import { dayEnds, usageByDay } from './usage-by-day.ts'
+import { daysOf, usageByDay } from './usage-by-day.ts'
 
 export interface FactsOfMonth {
   /** How far the month is metered; null: not at all. */
@@ -30,8 +30,8 @@ export interface Question {
   forecast: boolean
   /** Terms to work with instead of those on record, for some of the deployments. */
   instead?: ReadonlyMap<string, SubscriptionTerms>
-  /** Further hours to cut the month at. */
-  cutAt?: readonly string[]
+  /** Days by which the month is cut as well: of hours, only those of these days are added up. */
+  days?: readonly string[]
 }
 
 export async function readFacts(
@@ -39,16 +39,17 @@ export async function readFacts(
   now: Date,
   month: Month,
   ids: string[],
-  { forecast, instead, cutAt = [] }: Question,
+  { forecast, instead, days }: Question,
 ): Promise<FactsOfMonth> {
   const last = await lastHour(db)
   const until = last === null ? null : endOfHour(last)
   const held = await findTerms(db, ids, { from: month.start_at, to: month.end_at })
   const termsOf = new Map(held.map(terms => [terms.deployment_id, terms]))
   const prices = await listPricesBetween(db, month.first_day, month.last_day)
+  const cuts = days?.flatMap(day => [startOf(day), startOf(dayAfter(day))]) ?? []
   const cut = ids.map(deployment_id => {
     const terms = instead?.get(deployment_id) ?? termsOf.get(deployment_id) ?? null
-    return { deployment_id, terms, slices: slicesOf(month, prices, [...turnsOf(terms), ...cutAt]) }
+    return { deployment_id, terms, slices: slicesOf(month, prices, [...turnsOf(terms), ...cuts]) }
   })
   const slices = cut.flatMap(({ deployment_id, terms, slices }) =>
     slices.map((slice, index) => ({
@@ -66,7 +67,9 @@ export async function readFacts(
       seconds: includedIn(held, kind) * SECONDS_OF_AN_HOUR,
     })),
   )
-  const uses = groupedBy(await sumUsage(db, slices, until ?? month.start_at, allowances))
+  const uses = groupedBy(
+    await sumUsage(db, days ? slices.filter(isWithin(days)) : slices, until ?? month.start_at, allowances),
+  )
   // Events count when they come in: a month's meters are as they stand, however far its hours are metered.
   const meters = await findMeters(db)
   const meterSums = groupedBy(meters.length > 0 ? await sumMeters(db, slices) : [])
@@ -106,10 +109,10 @@ function groupedBy<Row extends { deployment_id: string }>(rows: readonly Row[]):
 
 type Asked = Pick<Deps, 'db' | 'clock'>
 
-async function readOne({ db, clock }: Asked, scope: Scope, id: string, month: Month, cutAt?: string[]) {
+async function readOne({ db, clock }: Asked, scope: Scope, id: string, month: Month, days?: string[]) {
   const [deployment] = await listBilled(db, scope, { id }, 1, null)
   if (!deployment) throw notFound()
-  const { metered_until, facts } = await readFacts(db, clock.now(), month, [id], { forecast: true, cutAt })
+  const { metered_until, facts } = await readFacts(db, clock.now(), month, [id], { forecast: true, days })
   const { tenant_id } = deployment
   return {
     about: { deployment_id: id, tenant_id, period: month.period, metered_until },
@@ -128,6 +131,6 @@ export async function showUsage(deps: Asked, scope: Scope, id: string, period?: 
 /** The same month, day by day. */
 export async function showUsageByDay(deps: Asked, scope: Scope, id: string, period?: string) {
   const month = monthOfQuery(period, deps.clock.now())
-  const { about, facts } = await readOne(deps, scope, id, month, dayEnds(month))
+  const { about, facts } = await readOne(deps, scope, id, month, daysOf(month))
   return { ...about, currency: currencyOf(facts), days: usageByDay(facts) }
 }

@@ -6,9 +6,11 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import type { Key } from '../../kernel/http/pages.ts'
 import { jsonOf } from '../../kernel/noun.ts'
+import type { StatementLine } from '../subscriptions/index.ts'
+import { meteredWithin } from '../usage-events/index.ts'
 import { publishing } from '../webhooks/index.ts'
 import type { Month } from './period.ts'
-import { canonical, Statement, StatementDetail } from './statement.ts'
+import { canonical, exactAmounts, Statement, StatementDetail } from './statement.ts'
 
 // Any constant will do, as long as every node takes the same one.
 const CLOSING_KEY = 4_005_007
@@ -21,10 +23,11 @@ export async function lockClosing(tx: Executor): Promise<void> {
 /** The first moment that is in no closed month; null: none is closed. No month is closed until the transaction ends. */
 export async function openFrom(tx: Executor): Promise<string | null> {
   await sql`select pg_advisory_xact_lock_shared(${CLOSING_KEY})`.execute(tx)
-  return lastClosed(tx)
+  return closedUntil(tx)
 }
 
-async function lastClosed(executor: Executor): Promise<string | null> {
+/** The end of the last closed month; null: none is closed. */
+export async function closedUntil(executor: Executor): Promise<string | null> {
   const { rows } = await sql<{ at: string | null }>`
     select iso8601((max(period) + interval '1 month') at time zone 'UTC') as at from closed_months`.execute(
     executor,
@@ -34,7 +37,7 @@ async function lastClosed(executor: Executor): Promise<string | null> {
 
 /** The first month that is open, by a time in it: after the last closed one, or that of the first terms. */
 export async function firstOpen(executor: Executor): Promise<string | null> {
-  const closed = await lastClosed(executor)
+  const closed = await closedUntil(executor)
   if (closed !== null) return closed
   const { rows } = await sql<{ at: string | null }>`
     select iso8601(min(valid_from)) as at from subscription_terms
@@ -42,7 +45,8 @@ export async function firstOpen(executor: Executor): Promise<string | null> {
   return rows[0]!.at
 }
 
-export interface Unclosed {
+/** Whose statement it is. */
+export interface Billed {
   subscription_id: string
   deployment_id: string
   tenant_id: string
@@ -54,8 +58,8 @@ export async function listUnclosed(
   { first_day, start_at, end_at }: Month,
   after: string | null,
   limit: number,
-): Promise<Unclosed[]> {
-  const { rows } = await sql<Unclosed>`
+): Promise<Billed[]> {
+  const { rows } = await sql<Billed>`
     select s.id as subscription_id, d.id as deployment_id, d.tenant_id
     from subscriptions s join cloud_deployments d on d.id = s.deployment_id
     where (${after}::uuid is null or s.id > ${after}::uuid)
@@ -64,9 +68,33 @@ export async function listUnclosed(
           select from subscription_terms t where t.subscription_id = s.id and t.valid_from < ${end_at}
             and (t.valid_to is null or t.valid_to > greatest(t.valid_from, ${start_at})))
         or exists (
-          select from usage_hours u where u.deployment_id = d.id and u.hour >= ${start_at} and u.hour < ${end_at}))
+          select from usage_hours u where u.deployment_id = d.id and u.hour >= ${start_at} and u.hour < ${end_at})
+        or ${meteredWithin(sql`d.id`, { first_day, start_at, end_at })})
     order by s.id limit ${limit}`.execute(tx)
   return rows
+}
+
+export interface Told extends Billed {
+  /** The month's statements so far, the first one first. */
+  told: { id: string; lines: StatementLine[] }[]
+}
+
+/** The deployments' subscriptions with what was told of a month. */
+export async function listTold(
+  tx: Executor,
+  { first_day }: Month,
+  deploymentIds: readonly string[],
+): Promise<Told[]> {
+  const told = sql`from statements t where t.subscription_id = s.id and t.period = ${first_day}::date order by t.sequence`
+  const { rows } = await sql<Billed & { ids: string[]; lines: string[] }>`
+    select s.id as subscription_id, d.id as deployment_id, d.tenant_id,
+      array(select t.id::text ${told}) as ids, array(select t.lines::text ${told}) as lines
+    from subscriptions s join cloud_deployments d on d.id = s.deployment_id
+    where d.id = any(${deploymentIds}::uuid[]) order by s.id`.execute(tx)
+  return rows.map(({ ids, lines, ...subscription }) => ({
+    ...subscription,
+    told: ids.map((id, index) => ({ id, lines: JSON.parse(lines[index]!, exactAmounts) })),
+  }))
 }
 
 /** How many statements of the month there are. */

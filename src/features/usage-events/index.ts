@@ -7,6 +7,7 @@ export {
   listLateMonths,
   type MeterCount,
   type MeterSum,
+  meteredWithin,
   settleLateMonths,
   sumMeters,
 } from './store.ts'

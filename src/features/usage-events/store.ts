@@ -1,4 +1,5 @@
 // All SQL of usage events: each is kept once and counted in its hour by one statement; and what they add up to.
+import { type RawBuilder, sql } from 'kysely'
 import { requestEntry, requestEntryValues } from '../../kernel/audit.ts'
 import { arrayLiteral } from '../../kernel/db/array-literal.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
@@ -191,6 +192,18 @@ const FIND_USE = {
        where meter = $1 and month >= (s.from_at at time zone 'UTC')::date and month < (s.to_at at time zone 'UTC')::date limit 1)
     ) u limit 1`,
 }
+
+/** SQL: whether any event told of a deployment in a month. Meter by meter, as the indexes are. */
+export const meteredWithin = (
+  deploymentId: RawBuilder<unknown>,
+  { first_day, start_at, end_at }: { first_day: string; start_at: string; end_at: string },
+): RawBuilder<boolean> => sql`exists (
+  select from meters m where exists (
+      select from usage_meter_hours h where h.deployment_id = ${deploymentId} and h.meter = m.code
+        and h.hour >= ${start_at} and h.hour < ${end_at})
+    or exists (
+      select from usage_meter_members u where u.deployment_id = ${deploymentId} and u.meter = m.code
+        and u.month = ${first_day}::date))`
 
 /** A month of a deployment that was over when events of it came in. */
 export interface LateMonth {

@@ -62,6 +62,9 @@ const table = {
   confirmHeldDeletions: {
     left_out: 'Deletions are held after three sweeps that miss a hundred resources: chaos:sweeps does that.',
   },
+  assignResource: {
+    left_out: 'It needs resources in a tenant’s project and without a tag: chaos:tenancy has those.',
+  },
   assignProject: changed('cloud_projects'),
   acceptDrift: changed('cloud_drift'),
   createIgnoreRule: made('drift_ignore_rules'),
@@ -101,6 +104,9 @@ const table = {
   },
   // Its events are known by their own names: sent again, they change nothing and leave no entry.
   sendUsageEvents: {},
+  createBudget: made('budgets'),
+  changeBudget: changed('budgets'),
+  deleteBudget: ended('budgets'),
   runTask: made('task_runs'),
   pauseTask: changed('scheduled_tasks'),
   resumeTask: changed('scheduled_tasks'),

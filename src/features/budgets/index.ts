@@ -1,0 +1,4 @@
+// Budgets: what other parts of the service may use.
+export { lookJob } from './actions.ts'
+export { budgetHandlers, budgetLook, unusualDays } from './jobs.ts'
+export { budgetRoutes } from './routes.ts'
