@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 15c22696e6c22a18e3a5f677b0c22e7179d1881e00af9d49af729d8c04cc7cb3
+// Made from docs/openapi.json by `npm run console:types`: 7269eb452cee509974ae19ddc3a3f6bf5bd9f6b95393a80e19ed10ae8f2bfbb9
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],

@@ -46,7 +46,7 @@ export async function readFacts(
   const held = await findTerms(db, ids, { from: month.start_at, to: month.end_at })
   const termsOf = new Map(held.map(terms => [terms.deployment_id, terms]))
   const prices = await listPricesBetween(db, month.first_day, month.last_day)
-  const cuts = days?.flatMap(day => [startOf(day), startOf(dayAfter(day))]) ?? []
+  const cuts = (days ?? []).flatMap(day => [startOf(day), startOf(dayAfter(day))])
   const cut = ids.map(deployment_id => {
     const terms = instead?.get(deployment_id) ?? termsOf.get(deployment_id) ?? null
     return { deployment_id, terms, slices: slicesOf(month, prices, [...turnsOf(terms), ...cuts]) }
