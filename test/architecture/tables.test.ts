@@ -41,7 +41,6 @@ const OWNED: Record<string, string[]> = {
 /** Whose SQL names a table of another's, and why; none that is not needed. */
 const ARROWS: Record<string, string> = {
   'billing → cloud_deployments': 'a line names a deployment only of the tenant that it is charged to',
-  'billing → cloud_resources': 'an export names the resource of each line, by the thousand',
   'budgets → cloud_balance_snapshots': 'what the account has cost so far is what the provider last said',
   'budgets → cloud_cost_lines': 'what tenants and deployments cost is added up for all budgets at once',
   'budgets → cloud_deployments': 'a line of a deployment is its tenant’s',
