@@ -16,6 +16,7 @@ import {
   Shown,
   Table,
 } from '../ui/index.ts'
+import { CostEstimate } from './cost-estimate.tsx'
 import {
   DIMENSIONS,
   type Dimension,
@@ -59,6 +60,7 @@ export default function Costs() {
         </Download>
       }
     >
+      <CostEstimate />
       <Filters fields={fields(whole, dimensions, granularity)} />
       <Shown query={costs}>
         {({ stacks, names }) =>
