@@ -108,16 +108,18 @@ test(
     const served = await serveConsole(t)
     await haveMonths(served)
     const month = new Date().toISOString().slice(0, 7)
-    const estimate = {
-      kind: 'droplet',
-      tenant_id: 'acme',
-      amount: '3.00',
-      amount_minor: 300,
-      currency: 'USD',
-    }
-    await served.ctx.db
+    const { db } = served.ctx
+    const own = { id: newId(), period: `${month}-01`, currency: 'USD', month_minor: 700, amount_minor: 300 }
+    const line = { kind: 'droplet', tenant_id: 'acme', amount: '3.00' }
+    await db
       .insertInto('cost_estimate_lines')
-      .values({ id: newId(), period: `${month}-01`, month_minor: 600, ...estimate } as never)
+      .values({ ...own, ...line } as never)
+      .execute()
+    const now = new Date().toISOString()
+    const said = { day: now.slice(0, 10), made_at: now, as_of: now, listed_minor: 300 }
+    await db
+      .insertInto('cost_estimates')
+      .values({ ...own, ...said } as never)
       .execute()
     const path = '/money?from=2026-09'
     const { page, complaints } = await served.open({ token: await served.tokens.admin(), path })
@@ -132,6 +134,7 @@ test(
       'Nobody’s droplet $0.00 $1.50 3.7 %',
     ])
     await page.getByText(`From ${month} on there is no invoice yet`).waitFor()
+    assert.match(await page.locator('.cards').innerText(), /in all, expected\s+\$7\.00/)
     await page.getByText('As a table').click()
     assert.equal(
       (await rowsOf(page, 'Costs by tenant and kind, USD')).at(-1),
