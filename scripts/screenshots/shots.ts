@@ -83,6 +83,8 @@ const money = ({ invoice, statement }: Story): Shot[] => [
   { name: 'cost-lines', path: '/money/lines', review: true },
   { name: 'unmatched', path: '/money/unmatched' },
   { name: 'margins', path: '/money/margins' },
+  { name: 'budgets', path: '/money/budgets', review: true },
+  { name: 'new-budget', path: '/money/budgets', press: 'Create a budget', review: true },
   { name: 'balance', path: '/money/balance' },
 ]
 

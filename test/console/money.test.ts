@@ -49,6 +49,7 @@ test(
       ['Cost lines', 'No line matches.'],
       ['Unmatched lines', 'Every line is matched'],
       ['Margins', 'Nobody has a deployment'],
+      ['Budgets', 'A budget tells before a month costs too much.'],
       ['Balance', 'The provider has not been asked yet.'],
     ] as const) {
       await page.getByRole('navigation').getByRole('link', { name: tab, exact: true }).click()
@@ -319,11 +320,8 @@ test(
       'droplet $6.00 $12.00 37.5 %',
     ])
     const links = page.getByRole('navigation').getByRole('link')
-    assert.deepEqual((await links.allInnerTexts()).slice(-4), [
-      'Money',
-      'Statements',
-      'Cost lines',
-      'Administration',
+    assert.deepEqual((await links.allInnerTexts()).slice(-5), [
+      ...['Money', 'Statements', 'Cost lines', 'Budgets', 'Administration'],
     ])
     await links.filter({ hasText: 'Cost lines' }).click()
     assert.equal((await rowsOf(page, 'Cost lines')).length, 5)
