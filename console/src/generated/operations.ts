@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: e543c8cc2f5ccc2c5e79ac6712e0c649b07d9428ea08b35c0a30d660d3e5a184
+// Made from docs/openapi.json by `npm run console:types`: 4aa3e6ed92e42de991b06258cf2b88345d0ee325ecb89cc4208ff1301cb6d047
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
