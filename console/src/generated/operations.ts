@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 2fa95e3cb8dbf76519a0490e7a6634956bc51929f1961865095df7e4d9196d68
+// Made from docs/openapi.json by `npm run console:types`: 4aa3e6ed92e42de991b06258cf2b88345d0ee325ecb89cc4208ff1301cb6d047
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
