@@ -2,7 +2,7 @@
 // the same on every day, and meters that hold one value for the month are no day's.
 import type { Executor } from '../../kernel/db/tables.ts'
 import { chargeOf } from './charge.ts'
-import { meterStatementLines } from './meter-usage.ts'
+import { meterSlices } from './meter-usage.ts'
 import { monthAt } from './period.ts'
 import { sum } from './proration.ts'
 import { readFacts } from './read-usage.ts'
@@ -50,9 +50,8 @@ function chargesOn(
   const meters = metersOf(facts)
     .filter(({ meter }) => meter.aggregation === 'sum')
     .flatMap(of => {
-      const charged = meterStatementLines(of, false).filter(({ kind }) => kind === 'meter')
-      const lines = Map.groupBy(charged, line => line.from.slice(0, 10))
-      const cents = (day: string) => sum((lines.get(day) ?? []).map(({ amount_cents }) => amount_cents))
+      const slices = Map.groupBy(meterSlices(of), slice => slice.from_at.slice(0, 10))
+      const cents = (day: string) => sum((slices.get(day) ?? []).map(({ amount_cents }) => amount_cents))
       return days.map(day => ({ day, kind: of.meter.code, amount_cents: cents(day) }))
     })
   return [...kinds, ...meters]

@@ -14,7 +14,7 @@ import { dayAfter, endOfHour, hourOf, isWithin, type Month, monthOfQuery, startO
 import { includedIn, kindsIn, termsIn, turnsOf } from './slice-terms.ts'
 import { lastHour, sumUsage } from './store.ts'
 import { currencyOf, type UsageFacts, usageStatement } from './usage.ts'
-import { dayEnds, usageByDay } from './usage-by-day.ts'
+import { daysOf, usageByDay } from './usage-by-day.ts'
 
 export interface FactsOfMonth {
   /** How far the month is metered; null: not at all. */
@@ -32,8 +32,6 @@ export interface Question {
   instead?: ReadonlyMap<string, SubscriptionTerms>
   /** Days by which the month is cut as well: of hours, only those of these days are added up. */
   days?: readonly string[]
-  /** Further hours to cut the month at. */
-  cutAt?: readonly string[]
 }
 
 export async function readFacts(
@@ -41,14 +39,14 @@ export async function readFacts(
   now: Date,
   month: Month,
   ids: string[],
-  { forecast, instead, days, cutAt = [] }: Question,
+  { forecast, instead, days }: Question,
 ): Promise<FactsOfMonth> {
   const last = await lastHour(db)
   const until = last === null ? null : endOfHour(last)
   const held = await findTerms(db, ids, { from: month.start_at, to: month.end_at })
   const termsOf = new Map(held.map(terms => [terms.deployment_id, terms]))
   const prices = await listPricesBetween(db, month.first_day, month.last_day)
-  const cuts = [...cutAt, ...(days ?? []).flatMap(day => [startOf(day), startOf(dayAfter(day))])]
+  const cuts = (days ?? []).flatMap(day => [startOf(day), startOf(dayAfter(day))])
   const cut = ids.map(deployment_id => {
     const terms = instead?.get(deployment_id) ?? termsOf.get(deployment_id) ?? null
     return { deployment_id, terms, slices: slicesOf(month, prices, [...turnsOf(terms), ...cuts]) }
@@ -111,10 +109,10 @@ function groupedBy<Row extends { deployment_id: string }>(rows: readonly Row[]):
 
 type Asked = Pick<Deps, 'db' | 'clock'>
 
-async function readOne({ db, clock }: Asked, scope: Scope, id: string, month: Month, cutAt?: string[]) {
+async function readOne({ db, clock }: Asked, scope: Scope, id: string, month: Month, days?: string[]) {
   const [deployment] = await listBilled(db, scope, { id }, 1, null)
   if (!deployment) throw notFound()
-  const { metered_until, facts } = await readFacts(db, clock.now(), month, [id], { forecast: true, cutAt })
+  const { metered_until, facts } = await readFacts(db, clock.now(), month, [id], { forecast: true, days })
   const { tenant_id } = deployment
   return {
     about: { deployment_id: id, tenant_id, period: month.period, metered_until },
@@ -133,6 +131,6 @@ export async function showUsage(deps: Asked, scope: Scope, id: string, period?: 
 /** The same month, day by day. */
 export async function showUsageByDay(deps: Asked, scope: Scope, id: string, period?: string) {
   const month = monthOfQuery(period, deps.clock.now())
-  const { about, facts } = await readOne(deps, scope, id, month, dayEnds(month))
+  const { about, facts } = await readOne(deps, scope, id, month, daysOf(month))
   return { ...about, currency: currencyOf(facts), days: usageByDay(facts) }
 }
