@@ -14,6 +14,7 @@ import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
 import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
 import {
+  backtestRoutes,
   meteringRoutes,
   openFrom,
   previewMonth,
@@ -158,6 +159,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     driftRoutes(ctx),
     catalogRoutes(ctx, refuseFinishedMonths(ctx), versionMembers),
     meterRoutes(ctx),
+    backtestRoutes(ctx),
     deploymentRoutes(ctx, books),
     subscriptionRoutes(ctx, books),
     sagaRoutes(ctx, ctx.sagaKinds, provisioningProblems),

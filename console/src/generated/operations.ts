@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: fca5a5e0b0698b58e7c5f8c17dd0f71e26f406d512df80d0341e58b966b54263
+// Made from docs/openapi.json by `npm run console:types`: b8bbd7fd84153adbbc9ff7f195d48412ca5e2231a5710f004104c02e61394fc2
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -47,6 +47,7 @@ export const operations = {
   createMeter: ["POST","/api/v1/catalog/meters","Catalog","operators","catalog:write"],
   getMeter: ["GET","/api/v1/catalog/meters/{code}","Catalog","tenants","catalog:read"],
   renameMeter: ["PATCH","/api/v1/catalog/meters/{code}","Catalog","operators","catalog:write"],
+  backtestCatalog: ["POST","/api/v1/catalog/backtest","Catalog","platform_admin",null],
   listDeployments: ["GET","/api/v1/deployments","Deployments","tenants","deployments:read"],
   createDeployment: ["POST","/api/v1/deployments","Deployments","tenants","deployments:write"],
   getDeploymentLifecycle: ["GET","/api/v1/deployments/lifecycle","Deployments","tenants","deployments:read"],

@@ -1,4 +1,5 @@
 // Metering: what other parts of the service may use.
+export { backtestRoutes } from './backtest-routes.ts'
 export { refuseFinishedMonths } from './finished-months.ts'
 export { metering } from './jobs.ts'
 export { previewMonth } from './preview-month.ts'

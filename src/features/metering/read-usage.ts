@@ -9,7 +9,7 @@ import { listBilled } from '../deployments/index.ts'
 import { countLiving } from '../inventory/index.ts'
 import { findTerms, type SubscriptionTerms } from '../subscriptions/index.ts'
 import { countMembers, sumMeters } from '../usage-events/index.ts'
-import { slicesOf } from './charge.ts'
+import { type Price, slicesOf } from './charge.ts'
 import { endOfHour, hourOf, type Month, monthOfQuery } from './period.ts'
 import { includedIn, kindsIn, termsIn, turnsOf } from './slice-terms.ts'
 import { lastHour, sumUsage } from './store.ts'
@@ -29,6 +29,8 @@ export interface Question {
   forecast: boolean
   /** Terms to work with instead of those on record, for some of the deployments. */
   instead?: ReadonlyMap<string, SubscriptionTerms>
+  /** Resource prices to work with instead of those on record. */
+  repriced?: (prices: readonly Price[]) => readonly Price[]
 }
 
 export async function readFacts(
@@ -36,13 +38,13 @@ export async function readFacts(
   now: Date,
   month: Month,
   ids: string[],
-  { forecast, instead }: Question,
+  { forecast, instead, repriced = prices => prices }: Question,
 ): Promise<FactsOfMonth> {
   const last = await lastHour(db)
   const until = last === null ? null : endOfHour(last)
   const held = await findTerms(db, ids, { from: month.start_at, to: month.end_at })
   const termsOf = new Map(held.map(terms => [terms.deployment_id, terms]))
-  const prices = await listPricesBetween(db, month.first_day, month.last_day)
+  const prices = repriced(await listPricesBetween(db, month.first_day, month.last_day))
   const cut = ids.map(deployment_id => {
     const terms = instead?.get(deployment_id) ?? termsOf.get(deployment_id) ?? null
     return { deployment_id, terms, slices: slicesOf(month, prices, turnsOf(terms)) }

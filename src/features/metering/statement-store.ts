@@ -1,5 +1,5 @@
 // SQL of statements: written once, read for ever.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { listPage } from '../../kernel/db/list.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
@@ -60,14 +60,35 @@ export async function listUnclosed(
     from subscriptions s join cloud_deployments d on d.id = s.deployment_id
     where (${after}::uuid is null or s.id > ${after}::uuid)
       and not exists (select from statements t where t.subscription_id = s.id and t.period = ${first_day}::date)
-      and (exists (
-          select from subscription_terms t where t.subscription_id = s.id and t.valid_from < ${end_at}
-            and (t.valid_to is null or t.valid_to > greatest(t.valid_from, ${start_at})))
-        or exists (
-          select from usage_hours u where u.deployment_id = d.id and u.hour >= ${start_at} and u.hour < ${end_at}))
+      and ${chargedWithin(start_at, end_at)}
     order by s.id limit ${limit}`.execute(tx)
   return rows
 }
+
+export type Subscribed = Unclosed
+
+/** Subscriptions that had terms or usage in a stretch of whole months, behind an id. */
+export async function listSubscribed(
+  executor: Executor,
+  { from, to }: { from: string; to: string },
+  after: string | null,
+  limit: number,
+): Promise<Subscribed[]> {
+  const { rows } = await sql<Subscribed>`
+    select s.id as subscription_id, d.id as deployment_id, d.tenant_id
+    from subscriptions s join cloud_deployments d on d.id = s.deployment_id
+    where (${after}::uuid is null or s.id > ${after}::uuid) and ${chargedWithin(from, to)}
+    order by s.id limit ${limit}`.execute(executor)
+  return rows
+}
+
+/** Of subscriptions `s` and deployments `d`: there were terms or usage. */
+const chargedWithin = (from: string, to: string): RawBuilder<boolean> => sql`(
+  exists (
+    select from subscription_terms t where t.subscription_id = s.id and t.valid_from < ${to}
+      and (t.valid_to is null or t.valid_to > greatest(t.valid_from, ${from})))
+  or exists (
+    select from usage_hours u where u.deployment_id = d.id and u.hour >= ${from} and u.hour < ${to}))`
 
 /** How many statements of the month there are. */
 export async function lastOrdinal(tx: Executor, { first_day }: Month): Promise<number> {

@@ -80,6 +80,7 @@ const table = {
   renameMeter: changed('meters'),
   createResourcePrice: made('resource_prices'),
   endResourcePrice: changed('resource_prices'),
+  backtestCatalog: { left_out: 'It writes nothing.' },
   createDeployment: made('cloud_deployments'),
   changeDeployment: changed('cloud_deployments'),
   transitionDeployment: changed('cloud_deployments'),
