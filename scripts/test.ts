@@ -2,16 +2,22 @@
 // most tests do, so files share a process, and a few such processes run side by side. Each lane takes the next group of files
 // when it is done with one. Tests of whole processes run one after the other, first of all in a lane of theirs.
 import { spawn } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { onPostgres } from '../test/support/engine.ts'
 import { prepareDatabases } from '../test/support/prepare-databases.ts'
 import type { Ended } from './test-ended.ts'
 
 /** More than the cores of a small machine: tests also wait. */
 const LANES = 4
-/** One for each lane but that of the processes: loading the service costs as much as many tests. */
-const GROUPS = 3
+/**
+ * On the embedded engine one for each lane but that of the processes: loading the service and the engine costs as much as many
+ * tests. On PostgreSQL it costs little beside tests of races and browsers, and lanes end together when they take many small groups.
+ */
+const GROUPS = onPostgres ? 12 : 3
+/** Marks of tests that this engine leaves out; a file's import of one counts as well. */
+const LEFT_OUT = onPostgres ? /onEmbeddedAlone/g : /needsPostgres|onPostgresAlone|inBrowser/g
 const reports = mkdtempSync(join(tmpdir(), 'cloudops-tests-'))
 
 const chosen = process.argv.slice(2)
@@ -24,15 +30,25 @@ process.exitCode = passed.every(Boolean) ? 0 : 1
 summarize()
 rmSync(reports, { recursive: true })
 
-/** The tests of processes, then the others dealt out from the largest file to the smallest. */
+/** The tests of processes, then the others: each file, from the one with the most tests on, goes to the smallest group. */
 function divide(): string[][] {
-  const all = globSync('test/**/*.test.ts').sort((a, b) => statSync(b).size - statSync(a).size)
+  const all = globSync('test/**/*.test.ts').sort()
   const isProcess = (file: string) => file.startsWith('test/process/')
-  const others = all.filter(file => !isProcess(file))
-  const dealt = Array.from({ length: GROUPS }, (_, group) =>
-    others.filter((_, nth) => nth % GROUPS === group),
-  )
-  return [all.filter(isProcess), ...dealt]
+  const others = all.filter(file => !isProcess(file)).map(file => ({ file, tests: testsIn(file) }))
+  const dealt = Array.from({ length: GROUPS }, () => ({ files: [] as string[], tests: 0 }))
+  for (const { file, tests } of others.sort((a, b) => b.tests - a.tests)) {
+    const smallest = dealt.reduce((a, b) => (b.tests < a.tests ? b : a))
+    smallest.files.push(file)
+    smallest.tests += tests
+  }
+  return [all.filter(isProcess), ...dealt.map(({ files }) => files)]
+}
+
+/** About as many as the engine runs of it. */
+function testsIn(file: string): number {
+  const text = readFileSync(file, 'utf8')
+  const count = (pattern: RegExp) => text.match(pattern)?.length ?? 0
+  return Math.max(0, count(/^ *(test|it)\(/gm) - count(LEFT_OUT)) + 1
 }
 
 /** The first lane is shown as it goes, the others when a group is done, so that their lines do not mix. */

@@ -5,7 +5,7 @@ import { openAsBlob } from 'node:fs'
 import { after } from 'node:test'
 import pg from 'pg'
 import { pino } from 'pino'
-import type { Engine } from '../../src/kernel/db/engine.ts'
+import type { Engine, Session } from '../../src/kernel/db/engine.ts'
 import { openPglite } from '../../src/kernel/db/pglite.ts'
 import { openPostgres } from '../../src/kernel/db/postgres.ts'
 import { onPostgres, testDatabaseUrl } from './engine.ts'
@@ -68,16 +68,25 @@ async function emptiedPglite(): Promise<Engine> {
   }
   const engine = await shared
   await engine.session(async session => {
-    const rows = await session.query(
-      `select format('%I.%I', schemaname, tablename) as name from pg_tables
-       where (schemaname = 'public' and tablename <> 'schema_migrations')
-          or (schemaname = 'pgboss' and tablename in ('job', 'schedule', 'warning'))`,
-    )
-    // Deleting a few rows is far quicker than truncating thirty tables. A replica's session fires neither the triggers of
-    // append-only tables nor those of foreign keys.
-    const empty = rows.map(row => `delete from ${row.name};`).join(' ')
-    await session.transaction(tx => tx.script(`set local session_replication_role = replica; ${empty}`))
+    deletions ??= await deletionsOf(session)
+    await session.transaction(tx => tx.script(deletions!))
   })
   // A test may have replaced a member to simulate a fault; the next one gets them as they were.
   return { ...engine }
+}
+
+let deletions: string | undefined
+
+/**
+ * Deleting a few rows is far quicker than truncating thirty tables. A replica's session fires neither the triggers of
+ * append-only tables nor those of foreign keys.
+ */
+async function deletionsOf(session: Session): Promise<string> {
+  const rows = await session.query(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables
+     where (schemaname = 'public' and tablename <> 'schema_migrations')
+        or (schemaname = 'pgboss' and tablename in ('job', 'schedule', 'warning'))`,
+  )
+  const empty = rows.map(row => `delete from ${row.name};`).join(' ')
+  return `set local session_replication_role = replica; ${empty}`
 }

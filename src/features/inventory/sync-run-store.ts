@@ -35,6 +35,8 @@ export async function startRun(
   tx: Executor,
   run: { id: string; sweep_id: string; kind: string; started_at: string },
 ): Promise<RunHandle | null> {
+  // Workers that begin at the same moment take turns: the second would otherwise fail by the index of running runs.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`sweep of ${run.kind}`}, 0))`.execute(tx)
   // The queue runs one job of a kind at a time, so a run that still says `running` has lost its worker.
   await tx
     .updateTable('sync_runs')

@@ -89,15 +89,22 @@ export const deleteIdempotencyKeys = ({ db }: { db: Executor }) => ({
 
 /** For the API description only. It validates nothing: Node gives header names in lower case. */
 function describe({ schema }: RouteOptions): void {
-  if (!schema) return
-  const description =
-    'A name of your choice for this request. Sent again under the same name within 24 hours, it is not done again: ' +
-    'the first answer comes back, with `Idempotency-Replayed: true`. Another request under the name is 422 ' +
-    '`idempotency_key_reused`; while the first is still being worked on, 409 `idempotency_in_progress`.'
-  schema.headers = Type.Object({
-    [HEADER]: Type.Optional(Type.String({ minLength: 1, maxLength: 255, pattern: '^[ -~]+$', description })),
-  })
+  if (schema) schema.headers = Headers
 }
+
+const Headers = Type.Object({
+  [HEADER]: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[ -~]+$',
+      description:
+        'A name of your choice for this request. Sent again under the same name within 24 hours, it is not done again: ' +
+        'the first answer comes back, with `Idempotency-Replayed: true`. Another request under the name is 422 ' +
+        '`idempotency_key_reused`; while the first is still being worked on, 409 `idempotency_in_progress`.',
+    }),
+  ),
+})
 
 interface Attempt extends Idempotency {
   request: FastifyRequest

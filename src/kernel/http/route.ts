@@ -131,23 +131,22 @@ export function routes<Deps extends { db: Executor }>(
       (method: string): AddCall<Deps> =>
       (url, operation, handler) => {
         const { query, body, data, preview, status = 200, mayCreate, done, bodyLimit, consumes } = operation
-        const response = {
-          ...(preview && { 200: One(preview) }),
-          ...(data && { [status]: One(data), ...(mayCreate && { 201: One(data) }) }),
-          ...(!data && { 204: Type.Null({ ...(done && { description: done }) }) }),
-        }
         app.route({
           method,
           url,
           ...(bodyLimit !== undefined && { bodyLimit }),
           config: configOf(group, operation),
-          schema: {
+          schema: schemaOf(operation, () => ({
             ...described(group, operation),
             ...(query && { querystring: query }),
             ...(body && { body }),
             ...(consumes && { consumes }),
-            response,
-          },
+            response: {
+              ...(preview && { 200: One(preview) }),
+              ...(data && { [status]: One(data), ...(mayCreate && { 201: One(data) }) }),
+              ...(!data && { 204: Type.Null({ ...(done && { description: done }) }) }),
+            },
+          })),
           handler: async (request, reply) => {
             const given = givenTo(inRequest(deps, request), request, reply)
             const result = await handler({ ...given, query: request.query, body: request.body } as never)
@@ -173,11 +172,11 @@ export function routes<Deps extends { db: Executor }>(
           method: 'GET',
           url,
           config: configOf(group, operation),
-          schema: {
+          schema: schemaOf(operation, () => ({
             ...described(group, operation),
             querystring: Query({ ...PageQuery, ...filters }),
             response: { 200: Many(items) },
-          },
+          })),
           handler: async (request, reply) => {
             const { limit, cursor, ...filter } = request.query as { limit: number; cursor?: string }
             const cursors =
@@ -212,6 +211,15 @@ function configOf(group: Group, operation: Operation<TSchema>) {
     ...(operation.problems && { problems: operation.problems }),
     ...operation.config,
   }
+}
+
+const schemas = new Map<string, FastifySchema>()
+
+/** Made once for the process: what is compiled of it is kept by it, and apps that follow begin with that. */
+function schemaOf({ id }: { id: string }, make: () => FastifySchema): FastifySchema {
+  const schema = schemas.get(id) ?? make()
+  schemas.set(id, schema)
+  return { ...schema }
 }
 
 const described = (

@@ -103,16 +103,18 @@ function messageOf({ keyword, params, message }: ErrorObject): string {
   return message ?? 'is not acceptable'
 }
 
-/** Equal schemas are compiled once for the process: compiling is most of what building the app costs. */
-function once<Compiled>(): (schema: unknown, compile: () => Compiled) => Compiled {
-  const compiled = new Map<string, Compiled>()
+/** Each schema is compiled once for the process, and equal ones together: compiling is most of what building the app costs. */
+function once<Compiled>(): (schema: object, compile: () => Compiled) => Compiled {
+  const bySchema = new WeakMap<object, Compiled>()
+  const byText = new Map<string, Compiled>()
   return (schema, compile) => {
-    const key = JSON.stringify(schema)
-    const known = compiled.get(key)
-    if (known) return known
-    const fresh = compile()
-    compiled.set(key, fresh)
-    return fresh
+    let compiled = bySchema.get(schema)
+    if (compiled) return compiled
+    const text = JSON.stringify(schema)
+    compiled = byText.get(text) ?? compile()
+    byText.set(text, compiled)
+    bySchema.set(schema, compiled)
+    return compiled
   }
 }
 
@@ -122,5 +124,5 @@ const serializers = once<ReturnType<ReturnType<Factory>>>()
 /** Fastify's own serializers; the schemas they may refer to are the same in every app. */
 export const buildSerializer: Factory = (externalSchemas, options) => {
   const compile = SerializerSelector()(externalSchemas, options)
-  return route => serializers(route.schema, () => compile(route))
+  return route => serializers(route.schema as object, () => compile(route))
 }
