@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { recordGone, recordMadeResource } from '../../src/features/inventory/index.ts'
 import type { CloudResourceRow, ResourceVersionRow } from '../../src/features/inventory/resource.ts'
 import { deleteHeld, rehome, strikeUnseen } from '../../src/features/inventory/write-resources.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { deployment } from '../support/factories.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { haveProject, see, shown, sightingOf } from '../support/sweep.ts'
@@ -125,51 +126,57 @@ async function apply(bundle: Bundle, deployments: string[], write: Write, run = 
   }
 }
 
-test('after any history each resource’s version is its row, and of each moment there is the one that was', async t => {
-  const bundle = await setup(t)
-  const { ctx, clock } = bundle
-  const deployments = [(await deployment(bundle, 'acme')).id, (await deployment(bundle, 'globex')).id]
-  let run = 0
-  await fc.assert(
-    fc.asyncProperty(fc.array(write, { minLength: 3, maxLength: 14 }), async writes => {
-      clock.advance(3_600_000)
-      run++
-      const then: { at: string; rows: CloudResourceRow[] }[] = []
-      let latest = clock.now().getTime()
-      for (const write of writes) {
-        await apply(bundle, deployments, write, run)
-        const rows = await rowsOf(bundle)
-        // What a clock that is behind writes holds from when what it ends began.
-        if (clock.now().getTime() < latest) then.splice(0)
-        else then.push({ at: clock.now().toISOString(), rows })
-        latest = Math.max(latest, clock.now().getTime())
-        const open = (await versionsOf(bundle)).filter(({ valid_to }) => valid_to === null)
-        assert.deepEqual(open.map(fieldsOf), rows.map(fieldsOf), write.what)
-      }
-      const versions = await versionsOf(bundle)
-      for (const { at, rows } of then)
-        assert.deepEqual(
-          versions.filter(v => v.valid_from <= at && (v.valid_to === null || v.valid_to > at)).map(fieldsOf),
-          rows.map(fieldsOf),
-          at,
-        )
-    }),
-    { numRuns: 6 },
-  )
-  const { rows: unversioned } = await sql`
+test(
+  'after any history each resource’s version is its row, and of each moment there is the one that was',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { ctx, clock } = bundle
+    const deployments = [(await deployment(bundle, 'acme')).id, (await deployment(bundle, 'globex')).id]
+    let run = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(write, { minLength: 3, maxLength: 14 }), async writes => {
+        clock.advance(3_600_000)
+        run++
+        const then: { at: string; rows: CloudResourceRow[] }[] = []
+        let latest = clock.now().getTime()
+        for (const write of writes) {
+          await apply(bundle, deployments, write, run)
+          const rows = await rowsOf(bundle)
+          // What a clock that is behind writes holds from when what it ends began.
+          if (clock.now().getTime() < latest) then.splice(0)
+          else then.push({ at: clock.now().toISOString(), rows })
+          latest = Math.max(latest, clock.now().getTime())
+          const open = (await versionsOf(bundle)).filter(({ valid_to }) => valid_to === null)
+          assert.deepEqual(open.map(fieldsOf), rows.map(fieldsOf), write.what)
+        }
+        const versions = await versionsOf(bundle)
+        for (const { at, rows } of then)
+          assert.deepEqual(
+            versions
+              .filter(v => v.valid_from <= at && (v.valid_to === null || v.valid_to > at))
+              .map(fieldsOf),
+            rows.map(fieldsOf),
+            at,
+          )
+      }),
+      { numRuns: 6 },
+    )
+    const { rows: unversioned } = await sql`
     select from cloud_resource_events e where not exists (
       select from resource_versions v where v.event_id = e.id and v.resource_id = e.resource_id)`.execute(
-    ctx.db,
-  )
-  assert.equal(unversioned.length, 0, 'every event began a version')
-  const { rows: gaps } = await sql`
+      ctx.db,
+    )
+    assert.equal(unversioned.length, 0, 'every event began a version')
+    const { rows: gaps } = await sql`
     select from resource_versions v
     where v.valid_to is not null and not exists (
       select from resource_versions n where n.resource_id = v.resource_id and n.event_id <> v.event_id and n.valid_from = v.valid_to)`.execute(
-    ctx.db,
-  )
-  assert.equal(gaps.length, 0, 'each begins where the one before ends')
-})
+      ctx.db,
+    )
+    assert.equal(gaps.length, 0, 'each begins where the one before ends')
+  },
+)
 
 test('the upgrade finds the same versions in the events, and leaves out none of a resource without any', async t => {
   const bundle = await setup(t)

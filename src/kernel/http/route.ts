@@ -136,7 +136,7 @@ export function routes<Deps extends { db: Executor }>(
           url,
           ...(bodyLimit !== undefined && { bodyLimit }),
           config: configOf(group, operation),
-          schema: schemaOf(operation, () => ({
+          schema: schemaOf(`${method} ${url}`, () => ({
             ...described(group, operation),
             ...(query && { querystring: query }),
             ...(body && { body }),
@@ -172,7 +172,7 @@ export function routes<Deps extends { db: Executor }>(
           method: 'GET',
           url,
           config: configOf(group, operation),
-          schema: schemaOf(operation, () => ({
+          schema: schemaOf(`GET ${url}`, () => ({
             ...described(group, operation),
             querystring: Query({ ...PageQuery, ...filters }),
             response: { 200: Many(items) },
@@ -216,9 +216,9 @@ function configOf(group: Group, operation: Operation<TSchema>) {
 const schemas = new Map<string, FastifySchema>()
 
 /** Made once for the process: what is compiled of it is kept by it, and apps that follow begin with that. */
-function schemaOf({ id }: { id: string }, make: () => FastifySchema): FastifySchema {
-  const schema = schemas.get(id) ?? make()
-  schemas.set(id, schema)
+function schemaOf(route: string, make: () => FastifySchema): FastifySchema {
+  const schema = schemas.get(route) ?? make()
+  schemas.set(route, schema)
   return { ...schema }
 }
 
