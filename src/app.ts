@@ -30,6 +30,7 @@ import { secretRoutes } from './features/secrets/index.ts'
 import { createSessions, sessionEncryptionOf, sessionRoutes } from './features/session/index.ts'
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
 import { versionMembers } from './features/subscriptions/index.ts'
+import { testClockRoutes } from './features/test-clocks/index.ts'
 import { usageEventRoutes } from './features/usage-events/index.ts'
 import { callerAccess, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
@@ -148,7 +149,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   installIdempotency(app, { db: ctx.db, encryption: responseEncryption(config.SECRET_KEY) })
   await installOpenapi(app, ctx.version)
 
-  const books = { previewMonth, openFrom }
+  const books = { previewMonth: previewMonth(ctx), openFrom: openFrom(ctx) }
   const routes = [
     healthRoutes(ctx, ctx.version),
     sessionRoutes(ctx, sessions, permissionsOf, production),
@@ -171,6 +172,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     meteringRoutes(ctx),
     statementRoutes(ctx),
     usageEventRoutes(ctx, readBody),
+    testClockRoutes(ctx, { production }),
     webhookRoutes(ctx),
     secretRoutes(ctx),
     storageBackendRoutes(ctx),

@@ -29,6 +29,7 @@ const OWNED: Record<string, string[]> = {
   'storage-backends': ['storage_backends', 'invoice_files'],
   subscriptions: ['subscriptions', 'subscription_terms', 'subscription_addons'],
   'usage-events': ['usage_events', 'usage_meter_hours', 'usage_meter_members', 'late_usage'],
+  'test-clocks': ['test_clocks'],
   users: ['users'],
   webhooks: ['webhooks', 'webhook_events', 'webhook_deliveries', 'webhook_attempts'],
 }
@@ -38,6 +39,8 @@ const ARROWS: Record<string, string> = {
   'billing → cloud_deployments': 'a line names a deployment only of the tenant that it is charged to',
   'billing → cloud_resources': 'an export names the resource of each line, by the thousand',
   'dead-letters → pgboss': 'dead letters are jobs, and the queue’s own client cannot page through them',
+  'deployments → test_clocks':
+    'the service’s metering begins with the first deployment that is not under a test clock',
   'drift → cloud_resources': 'a comparison is one statement over what is desired and what there is',
   'inventory → cloud_deployments': 'a tag ties a resource only to a deployment of its own tenant',
   'kernel → audit_log': 'the entry is written in the transaction that causes it, whichever feature that is',
@@ -46,15 +49,19 @@ const ARROWS: Record<string, string> = {
   'metering → cloud_deployments': 'margins are listed by the tenants that have deployments or lines',
   'metering → subscription_terms': 'a statement is made for every subscription that had terms in the month',
   'metering → subscriptions': 'as above',
+  'metering → test_clocks': 'hours and months of a tenant under a test clock are left to that',
   'provisioning → cloud_projects': 'a droplet in a project of its tenant is no leak',
   'provisioning → cloud_provisioned': 'what is desired of a droplet tells which run keeps it',
   'provisioning → cloud_resources': 'a plan’s cap counts droplets, and a leak is a droplet that no run keeps',
   'provisioning → saga_runs': 'a reservation lives as long as its run, and a leak is told by its run’s end',
   'provisioning → saga_step_results': 'the step that created a droplet names it',
   'sagas → pgboss': 'a run is lost when its job is no longer active; the comparison is one statement',
+  'subscriptions → cloud_deployments': 'whose a subscription is decides which clock its period follows',
   'subscriptions → plan_items': 'what a subscription includes is its plan version’s item of that kind',
   'subscriptions → plan_versions': 'a subscription is shown and charged by its plan version',
   'subscriptions → plans': 'a subscription is shown with its plan’s code',
+  'subscriptions → test_clocks': 'as above',
+  'test-clocks → cloud_deployments': 'what time it is for a deployment is what it is for its tenant',
   'users → roles': 'what a caller may do is read with the user, in one statement for each request',
 }
 

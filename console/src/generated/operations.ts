@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: b8bbd7fd84153adbbc9ff7f195d48412ca5e2231a5710f004104c02e61394fc2
+// Made from docs/openapi.json by `npm run console:types`: 23f33a944667ad04e2fa84dce22f8a20e93acfb73dd1002569c04e5724b9843a
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -103,6 +103,11 @@ export const operations = {
   listMargins: ["GET","/api/v1/billing/margins","Billing","operators","billing:read"],
   listStatements: ["GET","/api/v1/deployments/{id}/statements","Deployments","tenants","deployments:read"],
   getStatement: ["GET","/api/v1/statements/{id}","Deployments","tenants","deployments:read"],
+  listTestClocks: ["GET","/api/v1/test-clocks","Test clocks","platform_admin",null],
+  createTestClock: ["POST","/api/v1/test-clocks","Test clocks","platform_admin",null],
+  getTestClock: ["GET","/api/v1/test-clocks/{id}","Test clocks","platform_admin",null],
+  deleteTestClock: ["DELETE","/api/v1/test-clocks/{id}","Test clocks","platform_admin",null],
+  advanceTestClock: ["POST","/api/v1/test-clocks/{id}/advance","Test clocks","platform_admin",null],
   listWebhooks: ["GET","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   createWebhook: ["POST","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   getWebhook: ["GET","/api/v1/admin/webhooks/{id}","Webhooks","platform_admin",null],

@@ -6,6 +6,7 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import { type FieldError, invalid } from '../../kernel/errors.ts'
 import { Id, Whole } from '../../kernel/http/schemas.ts'
 import { noun } from '../../kernel/noun.ts'
+import type { TenantTime } from '../../kernel/tenant-time.ts'
 import {
   type CatalogDocument,
   findMeters,
@@ -65,7 +66,7 @@ export interface BacktestQuestion {
 }
 
 export async function backtest(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  { db, clock, tenantTime }: Pick<Deps, 'db' | 'clock' | 'tenantTime'>,
   { catalog: document, months: count, limit, after }: BacktestQuestion,
 ): Promise<BacktestRow[]> {
   const { catalog, faults } = readCatalogBody(document)
@@ -80,7 +81,7 @@ export async function backtest(
   const stretch = { from: months[0]!.start_at, to: months.at(-1)!.end_at }
   const subscribed = await listSubscribed(db, stretch, after, limit)
   const rows = subscribed.map((row): BacktestRow => ({ ...row, months: [], kept: [] }))
-  for (const month of months) await testMonth(db, now, month, draft, rows)
+  for (const month of months) await testMonth(db, { time: tenantTime, now, month }, draft, rows)
   return rows
 }
 
@@ -100,14 +101,13 @@ export function monthsBefore(now: Date, count: number): Month[] {
 
 async function testMonth(
   db: Executor,
-  now: Date,
-  month: Month,
+  { time, now, month }: { time: TenantTime; now: Date; month: Month },
   draft: Awaited<ReturnType<typeof readDraftTerms>>,
   rows: BacktestRow[],
 ): Promise<void> {
   if (rows.length === 0) return
   const ids = rows.map(({ deployment_id }) => deployment_id)
-  const { facts } = await readFacts(db, now, month, ids, { forecast: false })
+  const { facts } = await readFacts(db, now, month, ids, { time, forecast: false })
   const instead = new Map<string, SubscriptionTerms>()
   for (const row of rows) {
     const { terms } = facts.get(row.deployment_id)!
@@ -119,7 +119,12 @@ async function testMonth(
     ]
   }
   const repriced = pricesUnder(draft)
-  const { facts: drafted } = await readFacts(db, now, month, ids, { forecast: false, instead, repriced })
+  const { facts: drafted } = await readFacts(db, now, month, ids, {
+    time,
+    forecast: false,
+    instead,
+    repriced,
+  })
   for (const row of rows) {
     const was = facts.get(row.deployment_id)!
     const [before_cents, after_cents] = [was, drafted.get(row.deployment_id)!].map(totalOfMonth) as [

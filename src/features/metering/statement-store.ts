@@ -1,11 +1,13 @@
 // SQL of statements: written once, read for ever.
 import { type RawBuilder, sql } from 'kysely'
+import type { Deps } from '../../deps.ts'
 import { listPage } from '../../kernel/db/list.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import type { Key } from '../../kernel/http/pages.ts'
 import { jsonOf } from '../../kernel/noun.ts'
+import type { Books } from '../subscriptions/index.ts'
 import { publishing } from '../webhooks/index.ts'
 import type { Month } from './period.ts'
 import { canonical, Statement, StatementDetail } from './statement.ts'
@@ -19,12 +21,15 @@ export async function lockClosing(tx: Executor): Promise<void> {
 }
 
 /** The first moment that is in no closed month; null: none is closed. No month is closed until the transaction ends. */
-export async function openFrom(tx: Executor): Promise<string | null> {
-  await sql`select pg_advisory_xact_lock_shared(${CLOSING_KEY})`.execute(tx)
-  return lastClosed(tx)
-}
+export const openFrom =
+  ({ tenantTime }: Pick<Deps, 'tenantTime'>): Books['openFrom'] =>
+  async (tx, tenantId) => {
+    await sql`select pg_advisory_xact_lock_shared(${CLOSING_KEY})`.execute(tx)
+    const own = await tenantTime.openFrom(tx, tenantId)
+    return own === undefined ? lastClosed(tx) : own
+  }
 
-async function lastClosed(executor: Executor): Promise<string | null> {
+export async function lastClosed(executor: Executor): Promise<string | null> {
   const { rows } = await sql<{ at: string | null }>`
     select iso8601((max(period) + interval '1 month') at time zone 'UTC') as at from closed_months`.execute(
     executor,
@@ -37,9 +42,28 @@ export async function firstOpen(executor: Executor): Promise<string | null> {
   const closed = await lastClosed(executor)
   if (closed !== null) return closed
   const { rows } = await sql<{ at: string | null }>`
-    select iso8601(min(valid_from)) as at from subscription_terms
-    where valid_to is null or valid_to > valid_from`.execute(executor)
+    select iso8601(min(t.valid_from)) as at from subscription_terms t
+    where (t.valid_to is null or t.valid_to > t.valid_from) and not exists (
+      select from test_clocks c join cloud_deployments d on d.tenant_id = c.tenant_id
+      join subscriptions s on s.deployment_id = d.id where s.id = t.subscription_id and c.ended_at is null)`.execute(
+    executor,
+  )
   return rows[0]!.at
+}
+
+/** When the first terms of a tenant began, or will. */
+export async function firstTermsOf(executor: Executor, tenantId: string): Promise<string | null> {
+  const { rows } = await sql<{ at: string | null }>`
+    select iso8601(min(t.valid_from)) as at from cloud_deployments d
+    join subscriptions s on s.deployment_id = d.id join subscription_terms t on t.subscription_id = s.id
+    where d.tenant_id = ${tenantId} and (t.valid_to is null or t.valid_to > t.valid_from)`.execute(executor)
+  return rows[0]!.at
+}
+
+/** The statements of one tenant under a test clock. */
+export interface TestBook {
+  id: string
+  tenant_id: string
 }
 
 export interface Unclosed {
@@ -52,6 +76,7 @@ export interface Unclosed {
 export async function listUnclosed(
   tx: Executor,
   { first_day, start_at, end_at }: Month,
+  testClock: TestBook | null,
   after: string | null,
   limit: number,
 ): Promise<Unclosed[]> {
@@ -60,7 +85,11 @@ export async function listUnclosed(
     from subscriptions s join cloud_deployments d on d.id = s.deployment_id
     where (${after}::uuid is null or s.id > ${after}::uuid)
       and not exists (select from statements t where t.subscription_id = s.id and t.period = ${first_day}::date)
-      and ${chargedWithin(start_at, end_at)}
+      and ${chargedWithin(start_at, end_at)} and ${
+        testClock
+          ? sql`d.tenant_id = ${testClock.tenant_id}`
+          : sql`not exists (select from test_clocks c where c.tenant_id = d.tenant_id and c.ended_at is null)`
+      }
     order by s.id limit ${limit}`.execute(tx)
   return rows
 }
@@ -90,16 +119,24 @@ const chargedWithin = (from: string, to: string): RawBuilder<boolean> => sql`(
   or exists (
     select from usage_hours u where u.deployment_id = d.id and u.hour >= ${from} and u.hour < ${to}))`
 
-/** How many statements of the month there are. */
-export async function lastOrdinal(tx: Executor, { first_day }: Month): Promise<number> {
+/** The number of the month's last statement; a test clock's are numbered apart. */
+export async function lastOrdinal(
+  tx: Executor,
+  { first_day }: Month,
+  testClock: TestBook | null,
+): Promise<number> {
+  const own = testClock ? sql`test_clock_id = ${testClock.id}` : sql`test_clock_id is null`
   const { rows } = await sql<{ last: number }>`
-    select coalesce(max(ordinal), 0) as last from statements where period = ${first_day}::date`.execute(tx)
+    select coalesce(max(ordinal), 0) as last from statements where period = ${first_day}::date and ${own}`.execute(
+    tx,
+  )
   return rows[0]!.last
 }
 
 export interface NewStatement extends StatementDetail {
   first_day: string
   ordinal: number
+  test_clock_id: string | null
 }
 
 const COLUMNS = {
@@ -116,6 +153,7 @@ const COLUMNS = {
   lines: 'json',
   content_hash: 'text',
   closed_at: 'timestamptz',
+  test_clock_id: 'uuid',
 }
 const NAMES = Object.keys(COLUMNS)
 

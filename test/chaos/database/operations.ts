@@ -102,6 +102,9 @@ const table = {
   },
   // Its events are known by their own names: sent again, they change nothing and leave no entry.
   sendUsageEvents: {},
+  createTestClock: made('test_clocks'),
+  advanceTestClock: changed('test_clocks'),
+  deleteTestClock: { ...changed('test_clocks'), already: ['not_found'] },
   runTask: made('task_runs'),
   pauseTask: changed('scheduled_tasks'),
   resumeTask: changed('scheduled_tasks'),
