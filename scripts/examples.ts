@@ -10,6 +10,7 @@ import { prepareDatabases } from '../test/support/prepare-databases.ts'
 import { type Bundle, type SetupOptions, setup } from '../test/support/setup.ts'
 import { administer } from './examples/administer.ts'
 import { bill } from './examples/bill.ts'
+import { budget } from './examples/budget.ts'
 import { moveTime, refuseTime } from './examples/clock.ts'
 import { deploy } from './examples/deploy.ts'
 import { drift } from './examples/drift.ts'
@@ -45,6 +46,7 @@ await walk(whole, async told => {
   await store(told)
   await administer(told)
   await meter(told, shop)
+  await budget(told, shop)
   await people(told)
   await moveTime(told)
 })

@@ -6,12 +6,13 @@ import type { Context } from './context.ts'
 import { apiKeyRoutes, apiKeyVerifier } from './features/api-keys/index.ts'
 import { auditLogRoutes } from './features/audit-log/index.ts'
 import { billingRoutes } from './features/billing/index.ts'
+import { budgetRoutes } from './features/budgets/index.ts'
 import { catalogRoutes, meterRoutes } from './features/catalog/index.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
 import { deploymentRoutes, subscriptionRoutes } from './features/deployments/index.ts'
 import { driftRoutes, resourceMembers } from './features/drift/index.ts'
 import { healthRoutes } from './features/health/index.ts'
-import { inventoryRoutes, projectRoutes, syncRunRoutes } from './features/inventory/index.ts'
+import { inventoryRoutes, projectRoutes, sizeRoutes, syncRunRoutes } from './features/inventory/index.ts'
 import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
 import {
   backtestRoutes,
@@ -156,6 +157,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     overviewRoutes(ctx),
     inventoryRoutes(ctx, resourceMembers),
     syncRunRoutes(ctx),
+    sizeRoutes(ctx),
     projectRoutes(ctx),
     driftRoutes(ctx),
     catalogRoutes(ctx, refuseFinishedMonths(ctx), versionMembers),
@@ -171,6 +173,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     apiKeyRoutes(ctx),
     meteringRoutes(ctx),
     statementRoutes(ctx),
+    budgetRoutes(ctx),
     usageEventRoutes(ctx, readBody),
     testClockRoutes(ctx, { production }),
     webhookRoutes(ctx),

@@ -8,8 +8,9 @@ import {
   recordBalance,
   requestMissingPushes,
 } from './features/billing/index.ts'
+import { budgetHandlers, budgetLook, lookJob, unusualDays } from './features/budgets/index.ts'
 import { driftDetection } from './features/drift/index.ts'
-import { inventoryHandlers, resourceSync } from './features/inventory/index.ts'
+import { inventoryHandlers, resourceSync, sizeSync } from './features/inventory/index.ts'
 import { metering } from './features/metering/index.ts'
 import { leakCleanup } from './features/provisioning/index.ts'
 import { sagaHandlers, sagaRescue, watchSagas } from './features/sagas/index.ts'
@@ -32,10 +33,13 @@ import type { Task } from './kernel/queue/queues.ts'
 const tasksOf = (ctx: Context): Task[] => [
   recordBalance(ctx), //  hourly at :07  cloud_billing
   resourceSync(ctx), //  hourly at :15  cloud_sync_full
+  sizeSync(ctx), //  hourly at :10  cloud_sync_slow
   driftDetection(ctx), //  hourly at :20  metering
   financePush(ctx), //  hourly at :37  cloud_billing
   metering(ctx), //  hourly at :40  metering
+  budgetLook(ctx), //  hourly at :50  metering
   billingHistory(ctx), //  daily at 02:23 cloud_billing
+  unusualDays(ctx), //  daily at 04:25 metering
   sagaRescue(ctx), //  every minute   cloud_sync_fast
   leakCleanup(ctx), //  every 2 minutes cloud_sync_fast
   auditSeal(ctx), //  every minute   metering
@@ -48,7 +52,7 @@ const hasTestClocks = ({ config }: Context): boolean => config.NODE_ENV !== 'pro
 /** Makes the tasks known to the API; every process does so at its start. */
 export async function registerTasks(ctx: Context): Promise<void> {
   const tasks = tasksOf(ctx)
-  await ctx.jobs.declare([...tasks.map(taskJob), ...(hasTestClocks(ctx) ? [advanceJob] : [])])
+  await ctx.jobs.declare([...tasks.map(taskJob), lookJob, ...(hasTestClocks(ctx) ? [advanceJob] : [])])
   await upsertTasks(ctx.db, tasks)
 }
 
@@ -61,6 +65,7 @@ export async function startWorker(ctx: Context): Promise<void> {
     ...sagaHandlers(ctx, ctx.sagaKinds),
     ...billingHandlers(ctx),
     ...(hasTestClocks(ctx) ? testClockHandlers(ctx) : []),
+    ...budgetHandlers(ctx),
   ]
   await ctx.jobs.work(handlers)
   watchSagas(ctx)
@@ -75,4 +80,5 @@ export const startSchedule = (ctx: Context): void => watchSchedule(ctx, tasksOf(
 /** A fresh installation mirrors the provider at once instead of at the next quarter past. */
 export async function startFirstSweep(ctx: Context): Promise<void> {
   if (!ctx.providers.for('cloud_sync_full').absent) await requestFirstRun(ctx, 'resource_sync')
+  if (!ctx.providers.for('cloud_sync_slow').absent) await requestFirstRun(ctx, 'size_sync')
 }

@@ -1,7 +1,7 @@
 // Decides what the account itself has: who it is, which regions and sizes there are, its projects, tags and SSH keys.
 import type { FastifyInstance } from 'fastify'
 import { wholeSeconds } from '../clock.ts'
-import { regions, sizes } from '../world/catalogue.ts'
+import { regions } from '../world/catalogue.ts'
 import { KINDS, type Kind, type Project, parseUrn } from '../world/kinds.ts'
 import { buildSshKey } from '../world/network.ts'
 import {
@@ -22,7 +22,7 @@ import { ApiError, Body, checkTag, listing, notFound, pageable, unprocessable } 
 export function accountRoutes(app: FastifyInstance, { world }: ProviderContext): void {
   app.get('/v2/account', async () => ({ account: world.account }))
   app.get('/v2/regions', async request => listing(request, 'regions', pageable(regions)))
-  app.get('/v2/sizes', async request => listing(request, 'sizes', pageable(sizes)))
+  app.get('/v2/sizes', async request => listing(request, 'sizes', pageable(world.sizes)))
 }
 
 // Decides how projects are kept and what is in them: one of them is the default, every assignable resource

@@ -2,9 +2,9 @@
 // project, a removed one leaves it, and what takes time happens once the clock has passed it.
 import { wholeSeconds } from '../clock.ts'
 import type { Billing } from './billing.ts'
-import { findPublicImage } from './catalogue.ts'
+import { findPublicImage, sizes } from './catalogue.ts'
 import { Collection, type LazyBase } from './collection.ts'
-import type { Account, Action, Droplet, Image, Project, ProjectResource } from './kinds.ts'
+import type { Account, Action, Droplet, Image, Project, ProjectResource, Size } from './kinds.ts'
 import {
   createIds,
   type Ids,
@@ -33,6 +33,8 @@ export type World = {
   /** Tags made on their own or in passing; the provider keeps them when the last resource is gone. */
   readonly tags: Set<string>
   readonly billing: Billing
+  /** What is listed now; a price may change. */
+  readonly sizes: Size[]
   readonly ids: Ids
   /** What is still to happen, and when. */
   readonly agenda: { at: number; effect: Effect }[]
@@ -72,6 +74,7 @@ export function createWorld(parts: WorldParts): World {
     ordered: [],
     tags: new Set(),
     billing: parts.billing,
+    sizes: sizes.map(size => ({ ...size })),
     ids: createIds(parts.startedAt),
     agenda: [],
     effects: new Map(),

@@ -51,6 +51,11 @@ export async function deploy(told: Teller): Promise<Shop> {
   const { body: held } = await call('GET', `/api/v1/inventory?deployment_id=${deploymentId}`)
   const { id: resourceId, provider_id: dropletId } = held.data[0]
   await tell(200, 'GET', `/api/v1/inventory/${resourceId}`)
+  const { body: balancers } = await call('GET', '/api/v1/inventory?tenant_id=acme&kind=load_balancer')
+  const balancer = `/api/v1/inventory/${balancers.data[0].id}`
+  await tell(200, 'PATCH', balancer, { body: { deployment_id: deploymentId } })
+  await tell(200, 'PATCH', balancer, { body: { deployment_id: null } })
+  await tell('tied_by_tag', 'PATCH', `/api/v1/inventory/${resourceId}`, { body: { deployment_id: null } })
   await endAnother(told)
   await tell(200, 'POST', `${path}/transition`, { body: { state: 'paused', reason: 'Stocktaking' } })
   await tell('invalid_transition', 'POST', `${path}/transition`, { body: { state: 'archived' } })

@@ -40,4 +40,7 @@ export async function drift(told: Teller, { resourceId, dropletId }: Shop): Prom
   await simulated('DELETE', `/${left.data[0].provider_id}`)
   for (let sweep = 0; sweep < 3; sweep++) await sweepAll(told)
   await tell('resource_gone', 'PUT', adopted, { body: { spec } })
+  await tell('resource_gone', 'PATCH', `/api/v1/inventory/${left.data[0].id}`, {
+    body: { deployment_id: null },
+  })
 }

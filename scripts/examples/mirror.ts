@@ -1,4 +1,5 @@
 // The provider is mirrored, and a tenant gets its project.
+import { runTask } from '../../test/support/billing.ts'
 import { sweepAll } from '../../test/support/sweep.ts'
 import type { Teller } from './recorder.ts'
 
@@ -15,6 +16,9 @@ export async function mirror(told: Teller): Promise<void> {
   const runs = await sweepAll(told)
   const { body: swept } = await tell(200, 'GET', `${sync}/runs`)
   await tell(200, 'GET', `${sync}/runs/${swept.data[0].id}`)
+  await runTask(told, 'size_sync')
+  await tell(200, 'GET', '/api/v1/inventory/sizes')
+  await tell(200, 'GET', '/api/v1/inventory/sizes/s-1vcpu-1gb/prices')
   await tell(200, 'GET', '/api/v1/inventory/sync-runs?kind=droplet')
   const droplets = runs.get('droplet')!
   await tell(200, 'GET', `/api/v1/inventory/sync-runs/${droplets.id}`)

@@ -13,6 +13,7 @@ const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8'
 const betweenFeatures: Record<string, string[]> = {
   'audit-log': ['storage-backends', 'webhooks'],
   billing: ['deployments', 'inventory', 'storage-backends', 'webhooks'],
+  budgets: ['deployments', 'metering', 'webhooks'],
   deployments: ['subscriptions', 'webhooks'],
   drift: ['inventory', 'webhooks'],
   inventory: ['webhooks'],
@@ -21,7 +22,7 @@ const betweenFeatures: Record<string, string[]> = {
   metering: ['inventory', 'subscriptions', 'catalog', 'deployments', 'usage-events', 'webhooks'],
   invitations: ['roles', 'users'],
   subscriptions: ['catalog'],
-  'test-clocks': ['metering', 'subscriptions'],
+  'test-clocks': ['budgets', 'metering', 'subscriptions'],
   'usage-events': ['catalog', 'deployments'],
   users: ['api-keys', 'roles'],
   provisioning: ['sagas', 'deployments', 'subscriptions', 'catalog', 'inventory', 'drift'],

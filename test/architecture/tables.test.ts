@@ -10,13 +10,17 @@ const OWNED: Record<string, string[]> = {
   kernel: ['idempotency_keys', 'schema_migrations', 'pgboss'],
   'api-keys': ['api_keys'],
   'audit-log': ['audit_log', 'audit_seals', 'audit_checkpoints', 'audit_unkeyed'],
-  billing: ['cloud_balance_snapshots', 'cloud_invoices', 'cloud_cost_lines', 'cloud_line_assignments'],
+  billing: [
+    ...['cloud_balance_snapshots', 'cloud_invoices', 'cloud_cost_lines', 'cloud_line_assignments'],
+    ...['cost_estimates', 'cost_estimate_lines'],
+  ],
+  budgets: ['budgets', 'budget_looks', 'budget_alerts', 'unusual_days'],
   catalog: ['plans', 'plan_versions', 'plan_items', 'addons', 'resource_prices', 'meters'],
   deployments: ['cloud_deployments', 'cloud_deployment_events'],
   drift: ['cloud_provisioned', 'cloud_drift', 'cloud_drift_ignored', 'drift_ignore_rules'],
   inventory: [
     ...['cloud_projects', 'cloud_project_members', 'cloud_resources', 'cloud_resource_events'],
-    ...['resource_versions', 'sync_runs', 'sync_freshness'],
+    ...['resource_versions', 'sync_runs', 'sync_freshness', 'cloud_sizes', 'cloud_size_prices'],
   ],
   invitations: ['invitations'],
   metering: ['metered_hours', 'usage_hours', 'statements', 'closed_months'],
@@ -38,6 +42,12 @@ const OWNED: Record<string, string[]> = {
 const ARROWS: Record<string, string> = {
   'billing → cloud_deployments': 'a line names a deployment only of the tenant that it is charged to',
   'billing → cloud_resources': 'an export names the resource of each line, by the thousand',
+  'budgets → cloud_balance_snapshots': 'what the account has cost so far is what the provider last said',
+  'budgets → cloud_cost_lines': 'what tenants and deployments cost is added up for all budgets at once',
+  'budgets → cloud_deployments': 'a line of a deployment is its tenant’s',
+  'budgets → cloud_invoices': 'a month with an invoice is not estimated any more',
+  'budgets → resource_versions': 'before its invoice, a month’s costs are estimated from what lived in it',
+  'budgets → test_clocks': 'budgets of a tenant under a test clock are looked at by that',
   'dead-letters → pgboss': 'dead letters are jobs, and the queue’s own client cannot page through them',
   'deployments → test_clocks':
     'the service’s metering begins with the first deployment that is not under a test clock',
@@ -62,6 +72,7 @@ const ARROWS: Record<string, string> = {
   'subscriptions → plans': 'a subscription is shown with its plan’s code',
   'subscriptions → test_clocks': 'as above',
   'test-clocks → cloud_deployments': 'what time it is for a deployment is what it is for its tenant',
+  'usage-events → meters': 'hours of a deployment are looked for meter by meter, as their index is',
   'users → roles': 'what a caller may do is read with the user, in one statement for each request',
 }
 

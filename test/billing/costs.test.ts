@@ -1,7 +1,7 @@
 // Costs over time: months of lines, by any dimension, and never a cent missing.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { costQuestion, monthly } from '../../src/features/billing/costs.ts'
+import { type CostQuery, costQuestion, monthly } from '../../src/features/billing/costs.ts'
 import { haveIngested, type Line } from '../support/billing.ts'
 import { csvObjects } from '../support/csv.ts'
 import { onPostgresAlone } from '../support/engine.ts'
@@ -205,14 +205,18 @@ test('the last twelve months are asked about unless the query says otherwise', a
   assert.deepEqual(await periods('from=2025-11-30&to=2025-11-01'), ['2025-11-01'])
 })
 
-test('a question that makes no sense, or that cannot be answered yet, is refused with what is wrong', async t => {
+test('a question that makes no sense is refused with what is wrong', async t => {
   const { call } = await setup(t)
   for (const [query, pointer, message] of [
     ['from=2026-02-30', '?from', /date/],
     ['from=2026-11-01&to=2026-10-31', '?from', /after to/],
     ['from=2016-11-01&to=2026-11-01', '?from', /120 months/],
-    ['granularity=day', '?granularity', /month/],
-    ['group_by=tag', '?group_by', /tenant, deployment, kind, project/],
+    ['granularity=week', '?granularity', /./],
+    ['granularity=day&from=2025-11-15&to=2026-11-16', '?from', /366 days/],
+    ['granularity=day&from=2026-11-16&to=2026-11-15', '?from', /after to/],
+    ['group_by=tags', '?group_by', /tenant, deployment, kind, project, tag/],
+    ['group_by=kind&tag_key=env', '?tag_key', /group_by of tag/],
+    ['group_by=tag&tag_key=a:b', '?tag_key', /./],
     ['group_by=tenant,', '?group_by', /tenant, deployment/],
     ['group_by=constructor', '?group_by', /tenant, deployment/],
     ['group_by=kind,kind', '?group_by', /twice/],
@@ -229,6 +233,7 @@ test('a question that makes no sense, or that cannot be answered yet, is refused
   for (const query of ['from=0000-01-01&to=0000-02-01', 'to=0001-01-01', 'to=9999-12-31'])
     assert.ok([200, 422].includes((await call('GET', `${base}?${query}`)).status), query)
   assert.equal((await call('GET', `${base}?from=2016-12-01&to=2026-11-01`)).status, 200)
+  assert.equal((await call('GET', `${base}?granularity=day&from=2025-11-16&to=2026-11-16`)).status, 200)
   const csv = await call('GET', `${base}?cursor=x`, { headers: { accept: 'text/csv' } })
   assert.equal(csv.status, 422)
   assert.equal((await call('GET', base, { token: null })).status, 401)
@@ -248,7 +253,13 @@ test('a cursor of one grouping is none of another', async t => {
 
 test('a question of months is asked month by month for a download', () => {
   const question = costQuestion({ from: '2025-12-31', to: '2026-02-01' }, new Date('2026-11-15T00:00:00Z'))
-  assert.deepEqual(question, { from: '2025-12-01', to: '2026-02-01', dimensions: [] })
+  assert.deepEqual(question, {
+    from: '2025-12-01',
+    to: '2026-02-01',
+    granularity: 'month',
+    dimensions: [],
+    estimates: true,
+  })
   assert.deepEqual(
     [...monthly(question)].map(({ from, to }) => [from, to]),
     [
@@ -257,4 +268,20 @@ test('a question of months is asked month by month for a download', () => {
       ['2026-02-01', '2026-02-01'],
     ],
   )
+})
+
+test('a question of days is asked month by month too, of the days asked for', () => {
+  const asked = (query: CostQuery) =>
+    costQuestion({ granularity: 'day', ...query }, new Date('2026-11-15T23:59:59Z'))
+  const question = asked({ from: '2025-12-31', to: '2026-02-02' })
+  assert.deepEqual(
+    [...monthly(question)].map(({ from, to }) => [from, to]),
+    [
+      ['2025-12-31', '2025-12-31'],
+      ['2026-01-01', '2026-01-31'],
+      ['2026-02-01', '2026-02-02'],
+    ],
+  )
+  const { from, to } = asked({})
+  assert.deepEqual([from, to], ['2026-10-16', '2026-11-15'], 'unless said otherwise 31 days')
 })

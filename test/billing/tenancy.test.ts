@@ -177,12 +177,14 @@ test('a tenant’s costs over time are those of its own lines, and its deploymen
     assert.equal(answer.status, 200, answer.text)
     assert.doesNotMatch(answer.text, FOREIGN)
     assert.ok(!answer.text.includes(theirs.id))
-    type Row = Record<'period' | 'currency' | 'lines' | 'amount' | 'amount_minor', string>
-    return (answer.body.data as Row[]).map(({ period, currency, lines, amount, amount_minor, ...row }) => [
-      period.slice(5, 7),
-      amount,
-      row,
-    ])
+    type Row = Record<'period' | 'currency' | 'lines' | 'amount' | 'amount_minor' | 'estimate', string>
+    return (answer.body.data as Row[]).map(
+      ({ period, currency, lines, amount, amount_minor, estimate, ...row }) => [
+        period.slice(5, 7),
+        amount,
+        row,
+      ],
+    )
   }
   const [net_minor, tax_minor] = [1000, 0]
   assert.deepEqual(await rows('group_by=tenant'), [

@@ -37,6 +37,7 @@ const known = (change: Partial<KnownResource> = {}): KnownResource => ({
   project_id: null,
   tenant_id: null,
   deployment_id: null,
+  assigned_deployment_id: null,
   deleted_at: null,
   last_look: LOOK - 1,
   ...change,
@@ -293,6 +294,65 @@ describe('tags tie a resource to a deployment', () => {
       'deployment_id',
       'name',
     ])
+  })
+})
+
+describe('what an operator has assigned', () => {
+  const OTHER = '0199d2a8-2222-7000-8000-00000000000b'
+  const tie = `deployment:${DEPLOYMENT}`
+  const owners: Owners = {
+    ...ACMES,
+    tenants: new Map([
+      [DEPLOYMENT, 'acme'],
+      [OTHER, 'acme'],
+    ]),
+  }
+  const assigned = (change: Partial<KnownResource> = {}) =>
+    acmes({ deployment_id: OTHER, assigned_deployment_id: OTHER, ...change })
+  const { tags: _, ...untagged } = item
+  const ties = ({ row }: ReturnType<typeof planned>) => [row?.deployment_id, row?.assigned_deployment_id]
+
+  test('stays in every sighting, whether or not it says anything of tags', () => {
+    assert.equal(planned(assigned(), seen(), owners).event, null)
+    assert.equal(planned(assigned(), seenResource(untagged), owners).event, null)
+    for (const other of [seen({ name: 'x' }), seenResource({ ...untagged, name: 'x' })])
+      assert.deepEqual(ties(planned(assigned(), other, owners)), [OTHER, OTHER])
+    const back = planned(assigned({ deleted_at: NOW }), seen(), owners)
+    assert.deepEqual([back.event, ...ties(back)], ['restored', OTHER, OTHER])
+  })
+
+  test('ends with a tag that ties, also to the same deployment, and not with one that ties nothing', () => {
+    const tagged = planned(assigned(), seen({ tags: [tie] }), owners)
+    assert.deepEqual(ties(tagged), [DEPLOYMENT, null])
+    assert.deepEqual(tagged.changes?.deployment_id, { before: OTHER, after: DEPLOYMENT })
+    assert.deepEqual(ties(planned(assigned(), seen({ tags: [`deployment:${OTHER}`] }), owners)), [
+      OTHER,
+      null,
+    ])
+    // By the tags that are known.
+    const known = assigned({ tags: [tie], deployment_id: null })
+    assert.deepEqual(ties(planned(known, seenResource(untagged), owners)), [DEPLOYMENT, null])
+    const foreign = { ...owners, tenants: new Map([[DEPLOYMENT, 'globex']]) }
+    assert.deepEqual(ties(planned(assigned(), seen({ tags: [tie] }), foreign)), [OTHER, OTHER])
+    assert.deepEqual(ties(planned(assigned(), seen({ tags: [tie, `deployment:${OTHER}`] }), owners)), [
+      OTHER,
+      OTHER,
+    ])
+  })
+
+  test('is all that ties what is in no project', () => {
+    const nowhere = { ...owners, places: new Map() }
+    const row = assigned({ project_id: null })
+    assert.deepEqual(ties(planned(row, seen({ tags: [tie] }), nowhere)), [OTHER, OTHER])
+    const free = acmes({ project_id: null })
+    assert.deepEqual(ties(planned(free, seen({ tags: [tie] }), nowhere)), [null, null])
+  })
+
+  test('ends when the resource is another tenant’s, and is not there again when it comes back', () => {
+    const toGlobex: Owners = { ...owners, places: new Map([['1', { project_id: 'p', tenant_id: 'globex' }]]) }
+    const away = planned(assigned(), seen(), toGlobex)
+    assert.deepEqual(ties(away), [null, null])
+    assert.deepEqual(away.changes?.deployment_id, { before: OTHER, after: null })
   })
 })
 

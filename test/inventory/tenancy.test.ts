@@ -166,6 +166,7 @@ test('sweeps, their confirmation and whose a project is are for a platform_admin
       ['GET', '/inventory/sync-runs'],
       ['GET', `/inventory/sync-runs/${newId()}`],
       ['POST', `/inventory/sync-runs/${newId()}/confirm`],
+      ['PATCH', `/inventory/${newId()}`, { deployment_id: DEPLOYMENT }],
       ['PATCH', `/projects/${projects.acme}`, { tenant_id: 'globex' }],
       ['PATCH', `/projects/${projects.globex}`, { tenant_id: 'acme' }],
     ] as const) {

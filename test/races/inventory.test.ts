@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { assignProject, confirmHeldDeletions, refreshResource } from '../../src/features/inventory/actions.ts'
+import { assignResource } from '../../src/features/inventory/assign-resource.ts'
 import { recordGone } from '../../src/features/inventory/index.ts'
 import { seenResource } from '../../src/features/inventory/seen-resource.ts'
 import { LostRunError, syncKind } from '../../src/features/inventory/sync-kind.ts'
@@ -339,5 +340,67 @@ test(
     const same = `cloud_resources r join resource_versions v on v.resource_id = r.id and v.valid_to is null
     where (r.name, r.tenant_id, r.deleted_at) is not distinct from (v.name, v.tenant_id, v.deleted_at)`
     assert.equal(await count(bundle, same), 1)
+  },
+)
+
+test(
+  'an operator ties resources while sweeps write them and their project changes hands: none is tied to another tenant’s deployment',
+  needsPostgres,
+  async t => {
+    const bundle = await setup(t)
+    const { ctx, clock } = bundle
+    const [acmes, globexs] = [newId(), newId()]
+    await haveDeployment(bundle, acmes, 'acme')
+    await haveDeployment(bundle, globexs, 'globex')
+    const names = Array.from({ length: 6 }, (_, index) => `db-${index}`)
+    const project = await haveProject(
+      bundle,
+      'p',
+      'acme',
+      names.map(name => ['database', name]),
+    )
+    await see(
+      bundle,
+      'database',
+      names.map(provider_id => ({ provider_id })),
+    )
+    const ids = await Promise.all(names.map(async name => (await rowOf(bundle, 'database', name)).id))
+    const outcomes = { tied: 0, refused: 0 }
+    for (let round = 0; round < 20; round++) {
+      clock.advance(60_000)
+      const tenant_id = round % 2 ? 'acme' : 'globex'
+      const sighting = await sightingOf(bundle, 'database')
+      const seen = names.map(provider_id =>
+        seenResource(shown('database', { provider_id, name: `${provider_id}-${round}` })),
+      )
+      const ties = ids.map(async (id, index) => {
+        try {
+          await assignResource(ctx, id, (round + index) % 3 ? acmes : globexs, 'ada')
+          outcomes.tied++
+        } catch {
+          outcomes.refused++
+        }
+      })
+      await Promise.all([
+        ...ties,
+        writeAllSeen(ctx.db, sighting, round % 3 ? seen : seen.toReversed()),
+        assignProject(ctx, project, { tenant_id }, 'ada'),
+      ])
+      const { rows } = await sql<{ wrong: number; open: number }>`
+        select count(*) filter (where d.tenant_id is distinct from r.tenant_id and r.deployment_id is not null)::int as wrong,
+          (select count(*)::int from resource_versions v where v.valid_to is null) as open
+        from cloud_resources r left join cloud_deployments d on d.id = r.deployment_id`.execute(ctx.db)
+      assert.deepEqual({ ...rows[0] }, { wrong: 0, open: 6 }, `round ${round}`)
+    }
+    assert.ok(outcomes.tied > 0 && outcomes.refused > 0, JSON.stringify(outcomes))
+    // The last version of each is how it is, and every event that changed the tie follows from the one before.
+    const { rows } = await sql<{ broken: number }>`
+      select count(*)::int as broken from (
+        select e.changes -> 'deployment_id' ->> 'before' as before, lag(e.changes -> 'deployment_id' ->> 'after')
+          over (partition by e.resource_id order by v.valid_from, e.id) as after, row_number()
+          over (partition by e.resource_id order by v.valid_from, e.id) as n
+        from cloud_resource_events e join resource_versions v on v.event_id = e.id where e.changes ? 'deployment_id'
+      ) c where n > 1 and before is distinct from after`.execute(ctx.db)
+    assert.equal(rows[0]!.broken, 0)
   },
 )

@@ -1,12 +1,14 @@
-// Closing a month: by several at once, stopped between batches, and of ten thousand subscriptions.
+// Closing and adjusting a month: by several at once, stopped between batches, and of ten thousand subscriptions.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { closeMonths } from '../../src/features/metering/close-months.ts'
+import { recordEvents } from '../../src/features/usage-events/record-events.ts'
 import { needsPostgres } from '../support/engine.ts'
 import { addon, deployment, plan } from '../support/factories.ts'
-import { closeDue } from '../support/metering.ts'
+import { adjustDue, closeDue } from '../support/metering.ts'
 import { type Bundle, setup, silentLog } from '../support/setup.ts'
+import { event, meterOf } from '../support/usage-events.ts'
 
 /** Subscriptions to one plan with an addon since the first of October, each with a day of a droplet; metered to its end. */
 async function haveSubscriptions(bundle: Bundle, count: number): Promise<void> {
@@ -73,6 +75,84 @@ test(
       months.map(({ period }) => period),
       ['2026-10-01'],
     )
+  },
+)
+
+test(
+  'late events from many senders while several adjust: each is on one statement, and all add up to what usage shows',
+  needsPostgres,
+  async t => {
+    const bundle = await setup(t)
+    const { call, clock, ctx } = bundle
+    clock.set('2026-10-01T00:00:00Z')
+    await meterOf(bundle, { code: 'llm_tokens', unit: 'token' })
+    const items = [
+      { resource_kind: 'llm_tokens', included_qty: 100, overage_unit: 'token', overage_price_cents: 3 },
+    ]
+    const plan_code = await plan(bundle, { price: 3100, items })
+    const ids: string[] = []
+    for (let i = 0; i < 5; i++) {
+      const { id } = await deployment(bundle)
+      const { status, text } = await call('POST', `/api/v1/deployments/${id}/subscribe`, {
+        body: { plan_code },
+      })
+      assert.equal(status, 201, text)
+      ids.push(id)
+    }
+    clock.set('2026-11-04T00:05:00Z')
+    await sql`insert into metered_hours (hour, metered_at) values ('2026-10-31T23:00:00Z', now())`.execute(
+      ctx.db,
+    )
+    assert.equal(await closeDue(bundle), 5)
+
+    let adjusted = 0
+    const adjust = async (batch: number) => {
+      // Cut off now and then: what it did is undone, and somebody does it again.
+      adjusted += await adjustDue(bundle, batch).catch(() => 0)
+    }
+    const kill = () =>
+      sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 4005007 and granted
+        and pid <> pg_backend_pid()`.execute(ctx.db)
+    const sent = (sender: number, round: number) =>
+      ids.map((id, index) =>
+        event(id, {
+          ...{ id: `${Math.floor(sender / 2)}-${round}-${index}`, time: '2026-10-20T00:00:00Z' },
+          data: { value: 7 + index },
+        }),
+      )
+    for (let round = 0; round < 12; round++)
+      await Promise.all([
+        // Every two of them send the same.
+        ...[0, 1, 2, 3].map(sender => recordEvents(ctx, { allTenants: true }, sent(sender, round))),
+        ...[adjust(1), adjust(2), adjust(500), kill()],
+      ])
+    await adjustDue(bundle)
+    assert.equal(await adjustDue(bundle), 0)
+    assert.ok(adjusted > 0)
+    for (const [index, id] of ids.entries()) {
+      const statements = await ctx.db
+        .selectFrom('statements')
+        .selectAll()
+        .where('deployment_id', '=', id)
+        .orderBy('sequence')
+        .execute()
+      assert.deepEqual(
+        statements.map(({ sequence, adjusts }) => [sequence, adjusts]),
+        statements.map((_, nth) => [nth + 1, nth === 0 ? null : statements[0]!.id]),
+      )
+      // 24 events, of which 100 tokens are included.
+      const expected = 3100 + (24 * (7 + index) - 100) * 3
+      const { body } = await call('GET', `/api/v1/deployments/${id}/usage?period=2026-10`)
+      assert.equal(body.data.total_cents, expected)
+      assert.equal(
+        statements.reduce((sum, { total_cents }) => sum + Number(total_cents), 0),
+        expected,
+      )
+    }
+    const { rows } = await sql<{ all: number; last: number }>`
+      select count(*)::int as all, max(ordinal) as last from statements`.execute(ctx.db)
+    assert.equal(rows[0]!.all, rows[0]!.last, 'numbers without a gap')
+    t.diagnostic(`${rows[0]!.all - 5} adjustments`)
   },
 )
 

@@ -91,6 +91,8 @@ export interface Lived {
   deleted?: string | null
   tenant?: string | null
   deployment?: string | null
+  tags?: string[]
+  attrs?: Record<string, unknown>
 }
 
 /** A resource as sweeps would have left it: first seen in January and still there, unless said otherwise. */
@@ -100,16 +102,18 @@ export async function haveResource(bundle: Bundle, lived: Lived): Promise<string
   const { rows } = await sql<{ id: string }>`
     insert into cloud_resources (id, provider, provider_id, kind, name, tags, attrs, fingerprint, first_seen_at,
       last_seen_at, deleted_at, tenant_id, deployment_id)
-    values (uuid_v7(), 'digitalocean', ${`${kind}-${++made}`}, ${kind}, ${name}, '{}', '{}', '', ${first}, ${last},
+    values (uuid_v7(), 'digitalocean', ${`${kind}-${++made}`}, ${kind}, ${name}, ${lived.tags ?? []}::text[],
+      ${JSON.stringify(lived.attrs ?? {})}::jsonb, '', ${first}, ${last},
       ${lived.deleted ?? null}, ${lived.tenant ?? null}, ${lived.deployment ?? null})
     returning id`.execute(ctx.db)
   await versionsFromEvents(bundle)
   return rows[0]!.id
 }
 
-type Change = Partial<Record<'tenant_id' | 'deployment_id', [before: string | null, after: string | null]>>
+type Value = string | null | string[] | Record<string, unknown>
+type Change = Record<string, [before: Value, after: Value]>
 
-/** That the resource changed hands, as a sweep would have recorded it. */
+/** That the resource changed hands, or else, as a sweep would have recorded it. */
 export async function changedHands(bundle: Bundle, id: string, at: string, change: Change): Promise<void> {
   const changes = Object.fromEntries(
     Object.entries(change).map(([owner, [before, after]]) => [owner, { before, after }]),

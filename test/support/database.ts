@@ -36,24 +36,74 @@ export async function createPostgresDatabase({
 }
 
 /**
- * A migrated, empty engine for one test. On PostgreSQL it is a database of its own; on PGlite, where opening one takes
- * most of a second, the tests of a file take turns with one engine that is emptied in between.
+ * A migrated, empty engine for one test. Making one takes long on either engine (PGlite most of a second, PostgreSQL a copy of
+ * a thousand files), so the tests of a process take turns with one that is emptied in between.
  */
 export async function openTestEngine(
   /** The address to open in the place of PostgreSQL's own: that of a proxy before it. */
   through: (url: string) => Promise<string> = async url => url,
 ): Promise<{ engine: Engine; close(): Promise<void> }> {
   if (!onPostgres) return { engine: await emptiedPglite(), close: async () => {} }
-  // Whoever sets up a service inside the test starts no schedule.
-  const { url, drop } = await createPostgresDatabase({ scheduled: true })
-  const engine = openPostgres({ url: await through(url), poolSize: 8, log: silent })
+  const database = idle.pop() ?? (await lendableDatabase())
+  const engine = openPostgres({ url: await through(database.url), poolSize: 8, log: silent })
   return {
     engine,
     close: async () => {
       await engine.close()
-      await drop()
+      if (await emptied(database)) idle.push(database)
+      else await database.drop()
     },
   }
+}
+
+interface Lendable {
+  url: string
+  /** Of the schema as it was at first. */
+  schema: string
+  drop(): Promise<void>
+}
+
+const idle: Lendable[] = []
+after(async () => {
+  for (const { drop } of idle) await drop()
+})
+
+async function lendableDatabase(): Promise<Lendable> {
+  // Whoever sets up a service inside the test starts no schedule.
+  const { url, drop } = await createPostgresDatabase({ scheduled: true })
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const schema = await schemaIn(client).finally(() => client.end())
+  return { url, drop, schema }
+}
+
+/** More than this were left behind, and the database is dropped: its tables would stay as large. */
+const MOST_ROWS = 2_000
+
+/** Whether the next test can have it: not when its schema was changed, or when somebody still holds on to its rows. */
+async function emptied({ url, schema }: Lendable): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, options: '-c lock_timeout=1000' })
+  try {
+    await client.connect()
+    if ((await schemaIn(client)) !== schema) return false
+    deletions ??= await deletionsOf(async text => (await client.query(text)).rows)
+    const results = (await client.query(`begin; ${deletions} commit`)) as unknown as pg.QueryResult[]
+    return results.reduce((rows, { rowCount }) => rows + (rowCount ?? 0), 0) <= MOST_ROWS
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** Another text once anything was created, altered or dropped. */
+async function schemaIn(client: pg.Client): Promise<string> {
+  const catalogs = ['class', 'attribute', 'proc', 'trigger', 'constraint', 'namespace', 'db_role_setting']
+  const counts = catalogs.map(
+    name => `(select concat(count(*), ' ', max(xmin::text::bigint)) from pg_${name})`,
+  )
+  const { rows } = await client.query(`select concat_ws(', ', ${counts}) as schema`)
+  return rows[0].schema
 }
 
 let shared: Promise<Engine> | undefined
@@ -68,7 +118,7 @@ async function emptiedPglite(): Promise<Engine> {
   }
   const engine = await shared
   await engine.session(async session => {
-    deletions ??= await deletionsOf(session)
+    deletions ??= await deletionsOf(session.query)
     await session.transaction(tx => tx.script(deletions!))
   })
   // A test may have replaced a member to simulate a fault; the next one gets them as they were.
@@ -81,8 +131,8 @@ let deletions: string | undefined
  * Deleting a few rows is far quicker than truncating thirty tables. A replica's session fires neither the triggers of
  * append-only tables nor those of foreign keys.
  */
-async function deletionsOf(session: Session): Promise<string> {
-  const rows = await session.query(
+async function deletionsOf(query: Session['query']): Promise<string> {
+  const rows = await query(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
      where (schemaname = 'public' and tablename <> 'schema_migrations')
         or (schemaname = 'pgboss' and tablename in ('job', 'schedule', 'warning'))`,

@@ -1,6 +1,7 @@
 // Metering in tests: resources that come, change hands and go at given moments, and the hours that come of it.
 import { sql } from 'kysely'
 import { recordGone } from '../../src/features/inventory/index.ts'
+import { adjustMonths } from '../../src/features/metering/adjust-months.ts'
 import { closeMonths } from '../../src/features/metering/close-months.ts'
 import { meterHours } from '../../src/features/metering/jobs.ts'
 import type { Kind } from '../../src/integrations/digitalocean/index.ts'
@@ -13,6 +14,10 @@ export const meter = ({ ctx }: Bundle): Promise<number> => meterHours(ctx, jobPa
 /** Closes the months that are due; how many statements. */
 export const closeDue = ({ ctx }: Bundle, batchSize?: number): Promise<number> =>
   closeMonths(ctx, jobPart(), batchSize)
+
+/** Adjusts closed months of which events came in late; how many statements. */
+export const adjustDue = ({ ctx }: Bundle, batchSize?: number): Promise<number> =>
+  adjustMonths(ctx, jobPart(), batchSize)
 
 /** A time of the clock's day, or a whole time. */
 function at({ clock }: Bundle, time: string): Date {

@@ -18,6 +18,13 @@ const OPEN = `
   GET /api/v1/catalog/addons/:code
   GET /api/v1/catalog/meters
   GET /api/v1/catalog/meters/:code
+  GET /api/v1/budgets
+  POST /api/v1/budgets
+  GET /api/v1/budgets/:id
+  PATCH /api/v1/budgets/:id
+  DELETE /api/v1/budgets/:id
+  GET /api/v1/budgets/:id/alerts
+  GET /api/v1/budgets/unusual-days
   GET /api/v1/costs
   GET /api/v1/costs/lines
   GET /api/v1/costs/summary

@@ -76,17 +76,19 @@ test('a secret is 32 random bytes, and after a rotation the old one signs too un
 })
 
 test('one may listen to everything, to a family, or to one type; the test event is nobody’s choice', () => {
-  assert.deepEqual(PATTERNS.slice(0, 8), [
+  assert.deepEqual(PATTERNS.slice(0, 10), [
     '*',
     'deployment.*',
     'resource.*',
     'drift.*',
     'saga.*',
     'statement.*',
+    'budget.*',
+    'cost.*',
     'invoice.*',
     'audit.*',
   ])
-  assert.deepEqual(PATTERNS.slice(8), [...EVENT_TYPES])
+  assert.deepEqual(PATTERNS.slice(10), [...EVENT_TYPES])
   assert.equal(new Set(PATTERNS).size, PATTERNS.length)
   assert.ok(!PATTERNS.includes(TEST_EVENT))
 })

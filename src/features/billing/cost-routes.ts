@@ -39,9 +39,9 @@ interface Page {
   format?: 'json' | 'csv'
 }
 
-/** A cursor goes with the grouping alone: months and filters may be others. */
-const costCursors = ({ dimensions, top }: CostQuestion) =>
-  cursorOf(`costs ${dimensions} ${top ?? ''}`, [
+/** A cursor goes with the grouping alone: times and filters may be others. */
+const costCursors = ({ granularity, dimensions, tag_key, top }: CostQuestion) =>
+  cursorOf(`costs ${granularity} ${dimensions} ${tag_key ?? ''} ${top ?? ''}`, [
     'date',
     'integer',
     ...dimensions.map(() => 'text' as const),
@@ -131,7 +131,7 @@ export function addCostRoutes(deps: Deps, route: Routes<Deps>): void {
           tags: [tag],
           operationId: ids.costs,
           summary: 'List costs over time',
-          description: `The invoices’ lines added up by month, and by one or several dimensions. Whatever the grouping, the rows of a month add up to its invoices: what belongs to nobody has null. With \`format=csv\` or \`Accept: text/csv\`: a download of all rows, or of as many as \`limit\` says. ${whose}`,
+          description: `The invoices’ lines added up by month or day, and by one or several dimensions. Whatever the grouping, the rows of a month add up to its invoices: what belongs to nobody has null. A month without an invoice has the rows of its estimate. With \`format=csv\` or \`Accept: text/csv\`: a download of all rows, or of as many as \`limit\` says. ${whose}`,
           querystring: CostsQuery,
           response: {
             200: {

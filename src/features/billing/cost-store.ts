@@ -1,15 +1,18 @@
-// SQL of costs over time: one pass over the lines of the months that are asked about. An operator reads all lines, a tenant
-// its own.
+// SQL of costs over time: one pass over the lines of the months that are asked about, those of invoices and, where there is
+// none yet, those of the estimate. An operator reads all lines, a tenant its own.
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import type { Key } from '../../kernel/http/pages.ts'
 import { jsonOf } from '../../kernel/noun.ts'
+import { monthOf } from '../../kernel/time.ts'
+import { tagsThen } from '../inventory/index.ts'
 import { Cost, type CostQuestion, costColumns, DIMENSIONS } from './costs.ts'
 import { lineColumns, OWN_DEPLOYMENT } from './line-store.ts'
+import { dailyOf } from './spread-days.ts'
 
 export interface ListedCost {
-  /** The month, 1 for the others, then a text for each dimension and the currency. */
+  /** The period, 1 for the others, then a text for each dimension and the currency. */
   key: Key
   json: string
 }
@@ -21,8 +24,17 @@ export interface ListedCost {
 const keyOf = (column: string) => `case when octet_length(${column}::text) <= 64 then ${column}::text
   else coalesce(left(${column}::text, 16) || md5(${column}::text), '') end collate "C"`
 
+const list = (...parts: string[]) => parts.join(', ')
+
+/** Values of a statement and their places in it. */
+function createParameters() {
+  const values: unknown[] = []
+  return { values, parameter: (value: unknown, type: string) => `$${values.push(value)}::${type}` }
+}
+type Parameter = ReturnType<typeof createParameters>['parameter']
+
 /**
- * In the order of months, and within a month by the dimensions. All that a page shows is from one moment; without a limit
+ * In the order of periods, and within a period by the dimensions. All that a page shows is from one moment; without a limit
  * that is everything.
  */
 export function listCosts(
@@ -32,27 +44,23 @@ export function listCosts(
   limit: number | null,
   after: Key | null,
 ): Promise<ListedCost[]> {
-  const { dimensions, top } = question
-  const tenant = scope.allTenants ? null : scope.tenantId
-  const values: unknown[] = [limit]
-  const parameter = (value: unknown, type: string) => `$${values.push(value)}::${type}`
-  // The largest are those of all months: then the pages before are read again.
-  const isLater = top === undefined && after !== null && String(after[0]) > question.from
-  const where = [
-    `l.period >= ${parameter(isLater ? after[0] : question.from, 'date')}`,
-    `l.period <= ${parameter(question.to, 'date')}`,
-  ]
-  const tenantId = tenant ?? question.tenant_id
-  if (tenantId !== undefined) where.push(`l.tenant_id = ${parameter(tenantId, 'text')}`)
-  if (question.kind !== undefined) where.push(`l.kind = ${parameter(question.kind, 'text')}`)
-  if (question.deployment_id !== undefined) {
-    where.push(`l.deployment_id = ${parameter(question.deployment_id, 'uuid')}`)
-    if (tenant !== null) where.push(OWN_DEPLOYMENT)
-  }
+  const { dimensions, granularity, top } = question
+  const { values, parameter } = createParameters()
+  const most = parameter(limit, 'bigint')
+  // The largest are those of all periods: then the pages before are read again.
+  const from =
+    top === undefined && after !== null && String(after[0]) > question.from ? String(after[0]) : question.from
   const columns = dimensions.map(name => DIMENSIONS[name])
   const keys = columns.map((_, index) => `k${index}`)
-  const list = (...parts: string[]) => parts.join(', ')
   const order = ['period', 'others', ...keys, 'currency']
+  const lines = linesOf(scope, { ...question, from }, parameter)
+  const group = ['currency', 'estimate', ...columns]
+  const periods =
+    granularity === 'day'
+      ? dailyOf(`(${lines})`, group, parameter(from, 'date'), parameter(question.to, 'date'))
+      : `select ${list('period', ...group)}, count(*) as lines, sum(amount) as amount, sum(amount_minor) as amount_minor,
+        coalesce(sum(amount_minor) filter (where is_tax), 0) as tax_minor
+      from (${lines}) l group by ${list('period', ...group)}`
   const isAfter =
     after === null
       ? ''
@@ -61,29 +69,67 @@ export function listCosts(
           parameter(after[1], 'int'),
           ...after.slice(2).map(part => `${parameter(part, 'text')} collate "C"`),
         )})`
-  const shown = new Set<string>(costColumns(question))
-  const leftOut = Object.fromEntries(
-    Object.keys(Cost.properties)
-      .filter(column => !shown.has(column))
-      .map(column => [column, null]),
-  )
-  const json = jsonOf(Cost, 'c', { ...leftOut, ...(top !== undefined && { others: 'c.others = 1' }) })
-  const read = ['period', 'currency', 'amount', 'amount_minor', 'is_tax', ...columns]
   const text = `
-    with months as (
-      select ${list('period', 'currency', ...columns)}, count(*) as lines, sum(amount) as amount,
-        sum(amount_minor) as amount_minor, coalesce(sum(amount_minor) filter (where is_tax), 0) as tax_minor
-      from (select ${lineColumns(scope, read)} from cloud_cost_lines l where ${where.join(' and ')}) l
-      group by ${list('period', 'currency', ...columns)}
-    ), keyed as (
-      select ${list('*', ...columns.map((column, index) => `${keyOf(column)} as k${index}`))} from months
+    with periods as (${periods}), keyed as (
+      select ${list('*', ...columns.map((column, index) => `${keyOf(column)} as k${index}`))} from periods
     ), costs as (${top === undefined ? 'select *, 0 as others from keyed' : largest(columns, keys, parameter(top, 'int'))})
-    select json_build_array(${list(...order)}) as key, ${json}::text as json
-    from costs c ${isAfter} order by ${list(...order)} limit $1`
+    select json_build_array(${list(...order)}) as key, ${rowJson(question)}::text as json
+    from costs c ${isAfter} order by ${list(...order)} limit ${most}`
   return runStatement(executor, { name: '', text }, values)
 }
 
-/** SQL: the groups with the largest amounts of all months in each currency, what is nobody's, and the rest as one group. */
+/** A row `c` with the columns that the question has. */
+function rowJson(question: CostQuestion): string {
+  const shown = new Set<string>(costColumns(question))
+  const leftOut = Object.keys(Cost.properties).filter(column => !shown.has(column))
+  return jsonOf(Cost, 'c', {
+    ...Object.fromEntries(leftOut.map(column => [column, null])),
+    ...(question.top !== undefined && { others: 'c.others = 1' }),
+  })
+}
+
+/** The lines that are asked about, with their dimensions as the reader may see them. */
+function linesOf(scope: Scope, question: CostQuestion, parameter: Parameter): string {
+  const tenant = scope.allTenants ? null : scope.tenantId
+  const where = [
+    `l.period >= ${parameter(monthOf(question.from).first_day, 'date')}`,
+    `l.period <= ${parameter(monthOf(question.to).first_day, 'date')}`,
+  ]
+  const tenantId = tenant ?? question.tenant_id
+  if (tenantId !== undefined) where.push(`l.tenant_id = ${parameter(tenantId, 'text')}`)
+  if (question.kind !== undefined) where.push(`l.kind = ${parameter(question.kind, 'text')}`)
+  if (question.deployment_id !== undefined) {
+    where.push(`l.deployment_id = ${parameter(question.deployment_id, 'uuid')}`)
+    if (tenant !== null) where.push(OWN_DEPLOYMENT)
+  }
+  const columns = question.dimensions.filter(name => name !== 'tag').map(name => DIMENSIONS[name])
+  const times = question.granularity === 'day' ? ['start_at', 'end_at'] : []
+  const shared = lineColumns(scope, ['period', 'currency', 'amount', 'amount_minor', ...times, ...columns])
+  const tag = question.dimensions.includes('tag')
+    ? `, ${tagOf(scope, question.tag_key === undefined ? null : parameter(question.tag_key, 'text'))} as tag`
+    : ''
+  const invoiced = `select ${shared}, l.is_tax, false as estimate${tag} from cloud_cost_lines l where ${where.join(' and ')}`
+  if (!question.estimates) return invoiced
+  return `${invoiced} union all
+    select ${shared}, false, true${tag} from cost_estimate_lines l where ${where.join(' and ')}
+      and l.period not in (select i.period from cloud_invoices i where i.lines_hash is not null)`
+}
+
+/** What ties a resource to a deployment is a dimension of its own. */
+const OWN_TAGS = `tag not like 'deployment:%' and tag not like 'saga:%'`
+
+/** SQL: the tags of a line's resource when the line ended, as one text; null where it has none. */
+function tagOf({ allTenants }: Scope, key: string | null): string {
+  const until = `coalesce(l.end_at, (l.period + interval '1 month') at time zone 'UTC')`
+  const tags = tagsThen('l.resource_id', until, allTenants ? null : 'l.tenant_id')
+  const [shown, which] =
+    key === null
+      ? ['tag', OWN_TAGS]
+      : [`substr(tag, length(${key}) + 2)`, `left(tag, length(${key}) + 1) = ${key} || ':'`]
+  return `(select string_agg(${shown}, ',' order by ${shown} collate "C") from unnest((${tags})) tag where ${which})`
+}
+
+/** SQL: the groups with the largest amounts of all periods in each currency, what is nobody's, and the rest as one group. */
 const largest = (columns: string[], keys: string[], top: string) => {
   const group = ['currency', ...keys].join(', ')
   const none = keys.map(key => `${key} = ''`).join(' and ')
@@ -92,7 +138,7 @@ const largest = (columns: string[], keys: string[], top: string) => {
   const sum = (name: string, type = 'bigint') => `sum(${name})::${type} as ${name}`
   const sums = [sum('lines'), sum('amount', 'numeric'), sum('amount_minor'), sum('tax_minor')]
   return `
-      select period, currency, others, ${columns.map(column => own(column, 'null')).join(', ')},
+      select period, currency, others, estimate, ${columns.map(column => own(column, 'null')).join(', ')},
         ${keys.map(key => own(key, "''")).join(', ')}, ${sums.join(', ')}
       from (
         select *, (place > ${top})::int as others
@@ -102,5 +148,5 @@ const largest = (columns: string[], keys: string[], top: string) => {
           from keyed group by ${group}
         ) places using (${group})
       ) placed
-      group by 1, 2, 3, ${[...columns, ...keys].map((_, index) => index + 4).join(', ')}`
+      group by 1, 2, 3, 4, ${[...columns, ...keys].map((_, index) => index + 5).join(', ')}`
 }

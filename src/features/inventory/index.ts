@@ -4,20 +4,22 @@ export { recordTenantProject } from './actions.ts'
 export { inventoryHandlers, resourceSync, sendRefresh } from './jobs.ts'
 export { findTenantProject, projectsOfTenant } from './project-store.ts'
 export { PROVIDER } from './resource.ts'
+export { ownersThen, resourceThenJoin, tagsThen } from './resource-then.ts'
 export { inventoryRoutes, projectRoutes, syncRunRoutes } from './routes.ts'
 export { deploymentOfTags, deploymentTag, type SeenResource, seenResource } from './seen-resource.ts'
+export { sizeRoutes } from './size-routes.ts'
+export { sizePriceThen } from './size-store.ts'
 export {
   ages as inventoryAges,
   countLiving,
   type LivingCount,
   livedWithin,
   livingOfDeployment,
-  ownersThen,
-  resourceThenJoin,
   type TiedResource,
   taggedElsewhere,
 } from './store.ts'
 export { SyncRun } from './sync-run.ts'
 export { beginLook, type Look, type MirroredKind, mirrorState } from './sync-run-store.ts'
+export { sizeSync } from './sync-sizes.ts'
 export { type DriftSeen, recordDriftEvents, recordGone, type Sighting } from './write-resources.ts'
 export { recordMadeResource, writeSeen } from './write-seen.ts'

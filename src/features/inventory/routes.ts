@@ -10,6 +10,7 @@ import { cursorOf, PageQuery } from '../../kernel/http/pages.ts'
 import { JsonText, routes } from '../../kernel/http/route.ts'
 import { Body, ExternalId, Id, Many, NoBody, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { assignProject, confirmHeldDeletions } from './actions.ts'
+import { assignResource } from './assign-resource.ts'
 import { listResources } from './list-resources.ts'
 import { Project, PURPOSES } from './project.ts'
 import { findProject, listProjects } from './project-store.ts'
@@ -41,6 +42,10 @@ const InventoryQuery = Query({
     Type.String({ ...ExternalId, description: 'For operators; others see their own.' }),
   ),
   include_deleted: Type.Boolean({ default: false }),
+})
+
+const AssignResource = Body({
+  deployment_id: Nullable(Type.String({ ...Id, description: 'Null: of none.' })),
 })
 
 export const inventoryRoutes = (deps: Deps, members: ResourceMembers) =>
@@ -91,6 +96,33 @@ export const inventoryRoutes = (deps: Deps, members: ResourceMembers) =>
         const json = await showResource(deps.db, scope, members, params.id)
         if (json === undefined) throw notFound()
         return new JsonText(json)
+      },
+    )
+
+    route.patch(
+      `${base}/:id`,
+      {
+        id: 'assignResource',
+        guard: 'operator',
+        summary: 'Tie a resource to a deployment',
+        description:
+          'For what carries no tag `deployment:<id>`: load balancers, domains, databases, registries. It holds from now on, until ' +
+          'it is taken back (null), a tag of the resource ties it, or the resource changes hands; sweeps leave it as it is. The ' +
+          'deployment is one of the resource’s tenant, else 422; a resource that no project holds (a registry) becomes its tenant’s. 409 `tied_by_tag` where a tag ties the resource, ' +
+          '`resource_gone` when it was deleted.',
+        problems: {
+          409: {
+            tied_by_tag: 'A tag of the resource ties it to a deployment.',
+            resource_gone: 'The resource was deleted.',
+          },
+        },
+        params,
+        body: AssignResource,
+        data: ResourceDetail,
+      },
+      async ({ deps, caller, scope, params, body }) => {
+        await assignResource(deps, params.id, body.deployment_id, caller.sub)
+        return new JsonText((await showResource(deps.db, scope, members, params.id))!)
       },
     )
 

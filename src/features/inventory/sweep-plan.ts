@@ -16,6 +16,7 @@ export type KnownResource = Pick<
   | 'project_id'
   | 'tenant_id'
   | 'deployment_id'
+  | 'assigned_deployment_id'
   | 'deleted_at'
   | 'last_look'
 >
@@ -30,7 +31,9 @@ export interface Owners {
   tenants: ReadonlyMap<string, string>
 }
 
-export type Insert = Required<Omit<SeenResource, 'cut'>> & Place
+export type Insert = Required<Omit<SeenResource, 'cut'>> &
+  Place &
+  Pick<KnownResource, 'assigned_deployment_id'>
 
 export interface Update extends Insert {
   id: string
@@ -81,7 +84,15 @@ const isOlderNews = (row: KnownResource, look: number): boolean => row.last_look
 
 type Fields = Pick<
   KnownResource,
-  'name' | 'region' | 'status' | 'tags' | 'attrs' | 'project_id' | 'tenant_id' | 'deployment_id'
+  | 'name'
+  | 'region'
+  | 'status'
+  | 'tags'
+  | 'attrs'
+  | 'project_id'
+  | 'tenant_id'
+  | 'deployment_id'
+  | 'assigned_deployment_id'
 >
 
 /** What stands for the fields of a new resource that the answer lacks. */
@@ -94,14 +105,18 @@ const unknown = ({ provider_id }: SeenResource): Fields => ({
   project_id: null,
   tenant_id: null,
   deployment_id: null,
+  assigned_deployment_id: null,
 })
 
 /** A field that the answer lacks (a token without a side scope) is not a change: what is known stays. */
 function merged(known: Fields, seen: SeenResource, { places, tenants }: Owners): Insert {
   const { project_id, tenant_id } = places.get(seen.provider_id) ?? known
   const claimed = claimOf(known, seen)
-  // Anybody can write a tag: it ties a resource only to a deployment of the resource's own tenant.
-  const own = claimed !== null && tenants.get(claimed) === tenant_id
+  // Anybody can write a tag: it ties a resource only to a deployment of the resource's own tenant, by its project.
+  const own = claimed !== null && project_id !== null && tenants.get(claimed) === tenant_id
+  // What an operator said holds where no tag ties the resource, until it changes hands or a tag does.
+  const assigned = known.tenant_id === tenant_id ? known.assigned_deployment_id : null
+  const tagged = own && (seen.deployment_id ?? deploymentOfTags(known.tags)) != null
   return {
     provider_id: seen.provider_id,
     name: seen.name ?? known.name,
@@ -112,7 +127,8 @@ function merged(known: Fields, seen: SeenResource, { places, tenants }: Owners):
     fingerprint: seen.fingerprint,
     project_id,
     tenant_id,
-    deployment_id: own ? claimed : null,
+    deployment_id: own ? claimed : assigned,
+    assigned_deployment_id: tagged ? null : assigned,
   }
 }
 

@@ -157,11 +157,11 @@ export async function updateSeen(
     sql`seen as (
       select * from jsonb_to_recordset(${JSON.stringify(updates)}::jsonb) as s (
         id uuid, name text, region text, status text, tags text[], attrs jsonb, fingerprint text,
-        project_id uuid, tenant_id text, deployment_id uuid, event text, changes jsonb)
+        project_id uuid, tenant_id text, deployment_id uuid, assigned_deployment_id uuid, event text, changes jsonb)
     ), written as (
       update cloud_resources r set name = s.name, region = s.region, status = s.status, tags = s.tags, attrs = s.attrs,
         fingerprint = s.fingerprint, project_id = s.project_id, tenant_id = s.tenant_id, deployment_id = s.deployment_id,
-        ${seenAt({ at, look })}, deleted_at = null
+        assigned_deployment_id = s.assigned_deployment_id, ${seenAt({ at, look })}, deleted_at = null
       from seen s where r.id = s.id
       returning r.*, uuid_v7() as event_id, s.event, s.changes
     )`,
@@ -264,8 +264,9 @@ export async function deleteHeld(
 
 /**
  * Gives living resources the project and tenant that the project lists say, and with them the deployment that their tags
- * name if it is that tenant's, with an event for each that moves. A resource that no list names stays where it was. With a
- * project named, only what that project holds.
+ * name if it is that tenant's, with an event for each that moves. What an operator has assigned stays so as long as the
+ * resource is the same tenant's. A resource that no list names stays where it was. With a project named, only what that
+ * project holds.
  */
 export async function rehome(tx: Executor, at: string, actor: string, projectId?: string): Promise<number> {
   const change = (field: string) => {
@@ -275,14 +276,16 @@ export async function rehome(tx: Executor, at: string, actor: string, projectId?
   }
   const moving = (which: RawBuilder<unknown>) => sql`
     select r.id, r.project_id as old_project_id, r.tenant_id as old_tenant_id, r.deployment_id as old_deployment_id,
-      p.id as new_project_id, p.tenant_id as new_tenant_id, d.id as new_deployment_id
+      p.id as new_project_id, a.tenant_id as new_tenant_id, coalesce(d.id, a.id) as new_deployment_id,
+      case when t.id is null or d.id is null then a.id end as new_assigned_id
     from cloud_resources r
     left join cloud_project_members m on m.provider = r.provider and m.kind = r.kind and m.provider_id = r.provider_id
     left join cloud_projects p on p.id = coalesce(m.project_id, r.project_id)
     left join lateral (${taggedDeployment}) t on true
     left join cloud_deployments d on d.id = coalesce(t.id::uuid, r.deployment_id) and d.tenant_id = p.tenant_id
+    cross join lateral (${stillAssigned}) a
     where ${which} and r.deleted_at is null
-      and (r.project_id, r.tenant_id, r.deployment_id) is distinct from (p.id, p.tenant_id, d.id)`
+      and (r.project_id, r.tenant_id, r.deployment_id) is distinct from (p.id, a.tenant_id, coalesce(d.id, a.id))`
   const which = projectId ? sql`r.id in (${heldBy(projectId)})` : sql`true`
   const locked = await sql<{
     id: string
@@ -293,13 +296,50 @@ export async function rehome(tx: Executor, at: string, actor: string, projectId?
     { at, actor },
     sql`moving as (${moving(sql`r.id = any(${locked.rows.map(row => row.id)}::uuid[])`)}), written as (
       update cloud_resources r
-      set project_id = m.new_project_id, tenant_id = m.new_tenant_id, deployment_id = m.new_deployment_id
+      set project_id = m.new_project_id, tenant_id = m.new_tenant_id, deployment_id = m.new_deployment_id,
+        assigned_deployment_id = m.new_assigned_id
       from moving m where r.id = m.id
       returning r.*, uuid_v7() as event_id, 'updated' as event,
         ${change('project_id')} || ${change('tenant_id')} || ${change('deployment_id')} as changes
     )`,
   )
   return rows.length
+}
+
+/**
+ * Whose the resource `r` is by its project `p`, and what an operator assigned it to as long as it is the same tenant's. What
+ * no project holds is the tenant's whose deployment it was assigned to.
+ */
+const stillAssigned = sql`
+  select case when p.id is not null then p.tenant_id when r.assigned_deployment_id is not null then r.tenant_id end as tenant_id,
+    case when p.id is null or r.tenant_id = p.tenant_id then r.assigned_deployment_id end as id`
+
+export interface Assignment {
+  deployment_id: string | null
+  tenant_id: string | null
+}
+
+/** An operator says which deployment a resource is for, or for none. The row is locked. */
+export async function assign(
+  tx: Executor,
+  by: { at: string; actor: string },
+  before: Assignment & { id: string },
+  { deployment_id, tenant_id }: Assignment,
+): Promise<void> {
+  const changes = JSON.stringify({
+    deployment_id: { before: before.deployment_id, after: deployment_id },
+    ...(tenant_id !== before.tenant_id && { tenant_id: { before: before.tenant_id, after: tenant_id } }),
+  })
+  await record(
+    tx,
+    by,
+    sql`written as (
+      update cloud_resources
+      set deployment_id = ${deployment_id}, assigned_deployment_id = ${deployment_id}, tenant_id = ${tenant_id}
+      where id = ${before.id}
+      returning *, uuid_v7() as event_id, 'updated' as event, ${changes}::jsonb as changes
+    )`,
+  )
 }
 
 /** deploymentOfTags() of the resource `r`, for those whose tags are not at hand; most resources have no such tag. */

@@ -2,7 +2,7 @@
 // chokepoint (write-resources.ts). The projects' lists are locked first, then projects, then rows as their updates would
 // lock them: whoever only refers to a row (events, drift) is free to go on.
 import { sql } from 'kysely'
-import type { Kind, MappedItem } from '../../integrations/digitalocean/index.ts'
+import type { MappedItem } from '../../integrations/digitalocean/index.ts'
 import { isRefusedValue } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
@@ -101,18 +101,27 @@ async function tenantsOfClaimed(
 ): Promise<Map<string, string>> {
   const rows = new Map(known.map(row => [row.provider_id, row]))
   const claimed = seen.flatMap(resource => claimOf(rows.get(resource.provider_id), resource) ?? [])
-  if (claimed.length === 0) return new Map()
+  return tenantsOf(tx, claimed)
+}
+
+/** By deployment; those that exist. */
+export async function tenantsOf(tx: Executor, deploymentIds: string[]): Promise<Map<string, string>> {
+  if (deploymentIds.length === 0) return new Map()
   const found = await sql<{ id: string; tenant_id: string }>`
-    select id, tenant_id from cloud_deployments where id = any(${[...new Set(claimed)]}::uuid[])`.execute(tx)
+    select id, tenant_id from cloud_deployments where id = any(${[...new Set(deploymentIds)]}::uuid[])`.execute(
+    tx,
+  )
   return new Map(found.rows.map(({ id, tenant_id }) => [id, tenant_id]))
 }
+
+type Named = Pick<SeenResource, 'provider_id'>
 
 /**
  * Where each of these resources belongs: where the projects' lists put it, else where it was. The projects cannot change
  * hands until this transaction ends: otherwise a resource written while an operator gives its project to another tenant
  * would be the old tenant's, unseen by the operator's transaction.
  */
-async function lockPlaces(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<Map<string, Place>> {
+export async function lockPlaces(tx: Executor, kind: string, seen: Named[]): Promise<Map<string, Place>> {
   const ids = seen.map(row => row.provider_id)
   const { rows } = await sql<Place & { provider_id: string }>`
     select s.provider_id, p.id as project_id, p.tenant_id
@@ -124,9 +133,10 @@ async function lockPlaces(tx: Executor, kind: Kind, seen: SeenResource[]): Promi
   return new Map(rows.map(({ provider_id, ...place }) => [provider_id, place]))
 }
 
-async function lockKnown(tx: Executor, kind: Kind, seen: SeenResource[]): Promise<KnownResource[]> {
+export async function lockKnown(tx: Executor, kind: string, seen: Named[]): Promise<KnownResource[]> {
   const { rows } = await sql<KnownResource>`
-    select id, provider_id, name, region, status, tags, attrs, project_id, tenant_id, deployment_id, deleted_at, last_look
+    select id, provider_id, name, region, status, tags, attrs, project_id, tenant_id, deployment_id,
+      assigned_deployment_id, deleted_at, last_look
     from cloud_resources
     where provider = ${PROVIDER} and kind = ${kind} and provider_id = any(${seen.map(row => row.provider_id)}::text[])
     order by provider_id for no key update`.execute(tx)

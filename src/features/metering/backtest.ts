@@ -19,7 +19,7 @@ import { KEPT_REASONS, type Kept, pricesUnder, termsUnder } from './draft-pricin
 import { type Month, monthAt } from './period.ts'
 import { readFacts } from './read-usage.ts'
 import { statementLines, totalOf } from './statement-lines.ts'
-import { listSubscribed, type Subscribed } from './statement-store.ts'
+import { type Billed, listSubscribed } from './statement-store.ts'
 import { currencyOf, type UsageFacts } from './usage.ts'
 
 const AMOUNTS = {
@@ -53,7 +53,7 @@ interface MonthTested {
   difference_cents: bigint
 }
 
-export interface BacktestRow extends Subscribed {
+export interface BacktestRow extends Billed {
   months: MonthTested[]
   kept: Kept[]
 }
@@ -131,7 +131,7 @@ async function testMonth(
       bigint,
       bigint,
     ]
-    if (was.terms === null && was.uses.length === 0) continue
+    if (was.terms === null && [...was.uses, ...was.meterSums, ...was.meterCounts].length === 0) continue
     const difference_cents = after_cents - before_cents
     row.months.push({
       period: month.period,

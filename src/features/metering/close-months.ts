@@ -4,14 +4,15 @@ import type { Logger } from 'pino'
 import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import { newId } from '../../kernel/ids.ts'
 import type { TenantTime } from '../../kernel/tenant-time.ts'
 import { settleLateMonths } from '../usage-events/index.ts'
+import { drawUp } from './draw-up.ts'
 import { endOfHour, type Month } from './period.ts'
 import { readFacts } from './read-usage.ts'
-import { contentHash, monthsToClose, numberOf } from './statement.ts'
-import { statementLines, totalOf } from './statement-lines.ts'
+import { monthsToClose } from './statement.ts'
+import { statementLines } from './statement-lines.ts'
 import {
+  type Billed,
   firstOpen,
   insertStatements,
   lastOrdinal,
@@ -20,7 +21,6 @@ import {
   markClosed,
   type NewStatement,
   type TestBook,
-  type Unclosed,
 } from './statement-store.ts'
 import { lastHour } from './store.ts'
 import { currencyOf } from './usage.ts'
@@ -105,7 +105,7 @@ const closeBatch = (db: Executor, closing: Closing, after: string | null, limit:
 async function statementsOf(
   tx: Executor,
   { time, now: present, month, book: { testClock } }: Closing,
-  unclosed: readonly Unclosed[],
+  unclosed: readonly Billed[],
 ): Promise<NewStatement[]> {
   const now = present()
   const ids = unclosed.map(({ deployment_id }) => deployment_id)
@@ -118,22 +118,7 @@ async function statementsOf(
   const numbered = await lastOrdinal(tx, month, testClock)
   return unclosed.map((subscription, index) => {
     const own = facts.get(subscription.deployment_id)!
-    const lines = statementLines(own)
-    const ordinal = numbered + index + 1
-    const statement = {
-      id: newId(),
-      number: numberOf(month.period, ordinal, testClock !== null),
-      ...subscription,
-      period: month.period,
-      sequence: 1,
-      adjusts: null,
-      currency: currencyOf(own),
-      total_cents: totalOf(lines),
-      closed_at: now.toISOString(),
-      lines,
-    }
-    const content_hash = contentHash(statement)
-    const test_clock_id = testClock?.id ?? null
-    return { ...statement, content_hash, first_day: month.first_day, ordinal, test_clock_id }
+    const draft = { subscription, currency: currencyOf(own), lines: statementLines(own), told: [] }
+    return drawUp(month, now, { ordinal: numbered + index + 1, testClock }, draft)
   })
 }

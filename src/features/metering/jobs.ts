@@ -1,11 +1,13 @@
 // Meters every hour that is over and not metered yet, oldest first and a day at a time, each day in a transaction of its
-// own: a service that was down makes up for it, and one that dies half-way loses nothing. Then closes the months that are due.
+// own: a service that was down makes up for it, and one that dies half-way loses nothing. Then closes the months that are due,
+// and adjusts those of which something came in late.
 
 import type { Logger } from 'pino'
 import type { Deps } from '../../deps.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import type { Task } from '../../kernel/queue/queues.ts'
 import { firstMadeAt } from '../deployments/index.ts'
+import { adjustMonths } from './adjust-months.ts'
 import { closeMonths } from './close-months.ts'
 import { dueHours, endOfHour } from './period.ts'
 import { claimHours, insertUsage, lastHour } from './store.ts'
@@ -14,12 +16,13 @@ import { claimHours, insertUsage, lastHour } from './store.ts'
 export const metering = (deps: Deps): Task => ({
   name: 'metering',
   description:
-    'Meters, hour by hour, how long resources of each kind lived for each deployment; closes months.',
+    'Meters, hour by hour, how long resources of each kind lived for each deployment; closes months, and adjusts closed ones.',
   queue: 'metering',
   cron: '40 * * * *',
   async run(run) {
     await meterHours(deps, run)
     await closeMonths(deps, run)
+    await adjustMonths(deps, run)
   },
 })
 

@@ -9,7 +9,7 @@ import type { MeterSum } from '../usage-events/index.ts'
 import { decimal, PLACES, rounded, type Slice } from './charge.ts'
 import type { Month } from './period.ts'
 import { dealt, sum } from './proration.ts'
-import type { SourcedRate } from './slice-terms.ts'
+import { inOnePiece, type SourcedRate } from './slice-terms.ts'
 
 export const MeterUsage = noun('MeterUsage', {
   meter: Type.String(),
@@ -103,7 +103,8 @@ export function meterStatementLines(facts: MeterFacts, foreseen: boolean): State
   const { month, meter } = facts
   const { divisor, slices, ...whole } = overOf(facts)
   const quantityOf = (part: SliceOver) => (foreseen ? part.foreseen : part.over)
-  const beyond = slices.filter(part => quantityOf(part) > 0n)
+  const pieces = inOnePiece(slices, (a, b) => ({ over: a.over + b.over, foreseen: a.foreseen + b.foreseen }))
+  const beyond = pieces.filter(part => quantityOf(part) > 0n)
   const within = (foreseen ? whole.foreseen : whole.used) - sum(beyond.map(quantityOf))
   const amounts = dealt(
     beyond.map(part => quantityOf(part) * priceOf(part)),

@@ -4,10 +4,11 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import type { TenantTime } from '../../kernel/tenant-time.ts'
 import { firstMadeOf, listBilled } from '../deployments/index.ts'
 import { countLiving } from '../inventory/index.ts'
+import { adjustTenant } from './adjust-months.ts'
 import { type ClosingRun, closeMonth } from './close-months.ts'
 import { endOfHour, hourOf, type Month } from './period.ts'
 import { monthsToClose } from './statement.ts'
-import { firstTermsOf, lastClosed, lockClosing, type TestBook } from './statement-store.ts'
+import { closedUntil, firstTermsOf, lockClosing, type TestBook } from './statement-store.ts'
 import { insertSimulated, lastHour, lockMetering } from './store.ts'
 
 const BATCH = 500
@@ -27,6 +28,22 @@ export async function meterTenant(
     await insertSimulated(tx, hours, living)
     if (batch.length < BATCH) return
     last = batch.at(-1)!.id
+  }
+}
+
+/** What came in late of months that the clock has closed. */
+export async function adjustTenantMonths(
+  db: Executor,
+  adjusting: { time: TenantTime; now: Date; testClock: TestBook },
+  closed: string,
+): Promise<void> {
+  const scope = { allTenants: false, tenantId: adjusting.testClock.tenant_id } as const
+  for (let last: string | null = null; ; ) {
+    const batch = await listBilled(db, scope, {}, BATCH, last)
+    const ids = batch.map(({ id }) => id)
+    await adjustTenant(db, adjusting, ids, closed)
+    if (batch.length < BATCH) return
+    last = ids.at(-1)!
   }
 }
 
@@ -72,6 +89,6 @@ export async function lockBooks(
   const last = await lastHour(tx)
   return {
     meteredUntil: last === null || endOfHour(last) < made ? hourOf(made) : endOfHour(last),
-    closedUntil: await lastClosed(tx),
+    closedUntil: await closedUntil(tx),
   }
 }

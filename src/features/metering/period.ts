@@ -2,6 +2,8 @@
 import { invalid } from '../../kernel/errors.ts'
 import { type Month as CalendarMonth, monthOf } from '../../kernel/time.ts'
 
+const HOUR_MS = 3_600_000
+
 export interface Month extends CalendarMonth {
   seconds: bigint
   /** Whether it is over; otherwise it is running, or still to come. */
@@ -32,9 +34,19 @@ export function monthOfQuery(period: string | undefined, now: Date): Month {
   ])
 }
 
-// Hours are metered one after the other, so that the last one says how far it goes.
+/** The first moment of a day in UTC. */
+export const startOf = (day: string): string => `${day}T00:00:00.000Z`
 
-const HOUR_MS = 3_600_000
+export const dayAfter = (day: string): string =>
+  new Date(Date.parse(startOf(day)) + 24 * HOUR_MS).toISOString().slice(0, 10)
+
+/** Whether what begins in one of the days; slices are cut by them. */
+export const isWithin =
+  (days: readonly string[]) =>
+  ({ from_at }: { from_at: string }): boolean =>
+    days.includes(from_at.slice(0, 10))
+
+// Hours are metered one after the other, so that the last one says how far it goes.
 
 /** What was asked of the provider within an hour may be written a little after its end. */
 const SETTLED_AFTER_MS = 5 * 60_000

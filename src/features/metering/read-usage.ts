@@ -11,7 +11,16 @@ import { countLiving } from '../inventory/index.ts'
 import { findTerms, type SubscriptionTerms } from '../subscriptions/index.ts'
 import { countMembers, sumMeters } from '../usage-events/index.ts'
 import { type Price, slicesOf } from './charge.ts'
-import { endOfHour, hourOf, type Month, monthAt, monthOfQuery } from './period.ts'
+import {
+  dayAfter,
+  endOfHour,
+  hourOf,
+  isWithin,
+  type Month,
+  monthAt,
+  monthOfQuery,
+  startOf,
+} from './period.ts'
 import { includedIn, kindsIn, termsIn, turnsOf } from './slice-terms.ts'
 import { lastHour, sumUsage } from './store.ts'
 import { type UsageFacts, usageStatement } from './usage.ts'
@@ -34,6 +43,8 @@ export interface Question {
   instead?: ReadonlyMap<string, SubscriptionTerms>
   /** Resource prices to work with instead of those on record. */
   repriced?: (prices: readonly Price[]) => readonly Price[]
+  /** Days by which the month is cut as well: of hours, only those of these days are added up. */
+  days?: readonly string[]
 }
 
 export async function readFacts(
@@ -41,7 +52,7 @@ export async function readFacts(
   now: Date,
   month: Month,
   ids: string[],
-  { time, forecast, instead, repriced = prices => prices }: Question,
+  { time, forecast, instead, repriced = prices => prices, days }: Question,
 ): Promise<FactsOfMonth> {
   const last = await lastHour(db)
   const until = last === null ? null : endOfHour(last)
@@ -50,9 +61,10 @@ export async function readFacts(
   const held = await findTerms(db, ids, { from: month.start_at, to: month.end_at })
   const termsOf = new Map(held.map(terms => [terms.deployment_id, terms]))
   const prices = repriced(await listPricesBetween(db, month.first_day, month.last_day))
+  const cuts = days?.flatMap(day => [startOf(day), startOf(dayAfter(day))]) ?? []
   const cut = ids.map(deployment_id => {
     const terms = instead?.get(deployment_id) ?? termsOf.get(deployment_id) ?? null
-    return { deployment_id, terms, slices: slicesOf(month, prices, turnsOf(terms)) }
+    return { deployment_id, terms, slices: slicesOf(month, prices, [...turnsOf(terms), ...cuts]) }
   })
   const slices = cut.flatMap(({ deployment_id, terms, slices }) =>
     slices.map((slice, index) => ({
@@ -70,7 +82,7 @@ export async function readFacts(
       seconds: includedIn(held, kind) * SECONDS_OF_AN_HOUR,
     })),
   )
-  const metered = slices.map(slice => ({
+  const metered = (days ? slices.filter(isWithin(days)) : slices).map(slice => ({
     ...slice,
     to_at: earlier(slice.to_at, meteredUntil.get(slice.deployment_id) ?? slice.from_at),
   }))

@@ -87,3 +87,23 @@ export function rateIn(
   const price = priceIn(slice, prices, kind, currency, units)
   return price ? { unit: price.unit, price_cents: price.price_cents, source: 'resource_price' } : null
 }
+
+interface RatedSlice extends Slice {
+  rate: SourcedRate | null
+}
+
+/** Slices that follow one another at one price are one. */
+export function inOnePiece<Part extends RatedSlice>(
+  slices: readonly Part[],
+  added: (a: Part, b: Part) => Omit<Part, keyof RatedSlice>,
+): Part[] {
+  const pieces: Part[] = []
+  for (const slice of slices) {
+    const before = pieces.at(-1)
+    const priceOf = ({ rate }: Part) => rate && `${rate.price_cents} ${rate.unit} ${rate.source}`
+    if (before && priceOf(before) === priceOf(slice))
+      pieces[pieces.length - 1] = { ...before, ...added(before, slice), to_at: slice.to_at }
+    else pieces.push(slice)
+  }
+  return pieces
+}

@@ -4,7 +4,8 @@ import type { StatementLine } from '../subscriptions/index.ts'
 import { chargeable, decimal, hoursOf, PLACES, quantityIn } from './charge.ts'
 import { meterStatementLines } from './meter-usage.ts'
 import { dealt, fixedCharges, type Held, sum } from './proration.ts'
-import { kindsOf, metersOf, type SliceUse, type UsageFacts, usesOf } from './usage.ts'
+import { inOnePiece } from './slice-terms.ts'
+import { kindsOf, metersOf, type UsageFacts, usesOf } from './usage.ts'
 
 /** With what may still come of a month that is not over, where the facts carry it on. */
 export function statementLines(facts: UsageFacts): StatementLine[] {
@@ -53,7 +54,11 @@ function fixedLines({ terms, month }: UsageFacts): StatementLine[] {
 
 function kindLines(facts: UsageFacts, kind: string): StatementLine[] {
   const { month } = facts
-  const slices = inOnePiece(usesOf(facts, kind))
+  const slices = inOnePiece(usesOf(facts, kind), (a, b) => ({
+    used: a.used + b.used,
+    over: a.over + b.over,
+    ahead: a.ahead + b.ahead,
+  }))
   const within = sum(slices.map(({ used, over }) => used - over))
   const beyond = slices.filter(({ over, ahead }) => over + ahead > 0n)
   // Rounded once for the kind, as usage shows it.
@@ -89,23 +94,4 @@ function kindLines(facts: UsageFacts, kind: string): StatementLine[] {
     amount_cents: amounts[index]!,
   }))
   return [...included, ...overage]
-}
-
-/** Slices that follow one another at one price are one. */
-function inOnePiece(slices: readonly SliceUse[]): SliceUse[] {
-  const pieces: SliceUse[] = []
-  for (const slice of slices) {
-    const before = pieces.at(-1)
-    const priceOf = ({ rate }: SliceUse) => rate && `${rate.price_cents} ${rate.unit} ${rate.source}`
-    if (before && priceOf(before) === priceOf(slice))
-      pieces[pieces.length - 1] = {
-        ...before,
-        to_at: slice.to_at,
-        used: before.used + slice.used,
-        over: before.over + slice.over,
-        ahead: before.ahead + slice.ahead,
-      }
-    else pieces.push(slice)
-  }
-  return pieces
 }

@@ -26,7 +26,7 @@ export const statementRoutes = (deps: Deps) =>
         id: 'listStatements',
         summary: 'List the statements of a deployment',
         description:
-          'Newest first. A month is closed three days after its end, when it is metered: its statement is what usage shows of it, and never changes. A correction is a further statement that names the first.',
+          'Newest first. A month is closed three days after its end, when it is metered: its statement is what usage shows of it, and never changes. Usage events that come later make a further statement that names the first (`adjusts`), with the differences as its lines, so that the statements of a month add up to its usage.',
         params,
         items: Statement,
         cursor: cursorOf('statements', ['uuid']),

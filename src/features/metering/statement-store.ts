@@ -7,10 +7,11 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import type { Key } from '../../kernel/http/pages.ts'
 import { jsonOf } from '../../kernel/noun.ts'
-import type { Books } from '../subscriptions/index.ts'
+import type { Books, StatementLine } from '../subscriptions/index.ts'
+import { meteredWithin } from '../usage-events/index.ts'
 import { publishing } from '../webhooks/index.ts'
 import type { Month } from './period.ts'
-import { canonical, Statement, StatementDetail } from './statement.ts'
+import { canonical, exactAmounts, Statement, StatementDetail } from './statement.ts'
 
 // Any constant will do, as long as every node takes the same one.
 const CLOSING_KEY = 4_005_007
@@ -26,10 +27,11 @@ export const openFrom =
   async (tx, tenantId) => {
     await sql`select pg_advisory_xact_lock_shared(${CLOSING_KEY})`.execute(tx)
     const own = await tenantTime.openFrom(tx, tenantId)
-    return own === undefined ? lastClosed(tx) : own
+    return own === undefined ? closedUntil(tx) : own
   }
 
-export async function lastClosed(executor: Executor): Promise<string | null> {
+/** The end of the last closed month; null: none is closed. */
+export async function closedUntil(executor: Executor): Promise<string | null> {
   const { rows } = await sql<{ at: string | null }>`
     select iso8601((max(period) + interval '1 month') at time zone 'UTC') as at from closed_months`.execute(
     executor,
@@ -39,7 +41,7 @@ export async function lastClosed(executor: Executor): Promise<string | null> {
 
 /** The first month that is open, by a time in it: after the last closed one, or that of the first terms. */
 export async function firstOpen(executor: Executor): Promise<string | null> {
-  const closed = await lastClosed(executor)
+  const closed = await closedUntil(executor)
   if (closed !== null) return closed
   const { rows } = await sql<{ at: string | null }>`
     select iso8601(min(t.valid_from)) as at from subscription_terms t
@@ -66,7 +68,8 @@ export interface TestBook {
   tenant_id: string
 }
 
-export interface Unclosed {
+/** Whose statement it is. */
+export interface Billed {
   subscription_id: string
   deployment_id: string
   tenant_id: string
@@ -79,8 +82,8 @@ export async function listUnclosed(
   testClock: TestBook | null,
   after: string | null,
   limit: number,
-): Promise<Unclosed[]> {
-  const { rows } = await sql<Unclosed>`
+): Promise<Billed[]> {
+  const { rows } = await sql<Billed>`
     select s.id as subscription_id, d.id as deployment_id, d.tenant_id
     from subscriptions s join cloud_deployments d on d.id = s.deployment_id
     where (${after}::uuid is null or s.id > ${after}::uuid)
@@ -94,16 +97,14 @@ export async function listUnclosed(
   return rows
 }
 
-export type Subscribed = Unclosed
-
 /** Subscriptions that had terms or usage in a stretch of whole months, behind an id. */
 export async function listSubscribed(
   executor: Executor,
   { from, to }: { from: string; to: string },
   after: string | null,
   limit: number,
-): Promise<Subscribed[]> {
-  const { rows } = await sql<Subscribed>`
+): Promise<Billed[]> {
+  const { rows } = await sql<Billed>`
     select s.id as subscription_id, d.id as deployment_id, d.tenant_id
     from subscriptions s join cloud_deployments d on d.id = s.deployment_id
     where (${after}::uuid is null or s.id > ${after}::uuid) and ${chargedWithin(from, to)}
@@ -117,7 +118,31 @@ const chargedWithin = (from: string, to: string): RawBuilder<boolean> => sql`(
     select from subscription_terms t where t.subscription_id = s.id and t.valid_from < ${to}
       and (t.valid_to is null or t.valid_to > greatest(t.valid_from, ${from})))
   or exists (
-    select from usage_hours u where u.deployment_id = d.id and u.hour >= ${from} and u.hour < ${to}))`
+    select from usage_hours u where u.deployment_id = d.id and u.hour >= ${from} and u.hour < ${to})
+  or ${meteredWithin(sql`d.id`, { from, to })})`
+
+export interface Told extends Billed {
+  /** The month's statements so far, the first one first. */
+  told: { id: string; lines: StatementLine[] }[]
+}
+
+/** The deployments' subscriptions with what was told of a month. */
+export async function listTold(
+  tx: Executor,
+  { first_day }: Month,
+  deploymentIds: readonly string[],
+): Promise<Told[]> {
+  const told = sql`from statements t where t.subscription_id = s.id and t.period = ${first_day}::date order by t.sequence`
+  const { rows } = await sql<Billed & { ids: string[]; lines: string[] }>`
+    select s.id as subscription_id, d.id as deployment_id, d.tenant_id,
+      array(select t.id::text ${told}) as ids, array(select t.lines::text ${told}) as lines
+    from subscriptions s join cloud_deployments d on d.id = s.deployment_id
+    where d.id = any(${deploymentIds}::uuid[]) order by s.id`.execute(tx)
+  return rows.map(({ ids, lines, ...subscription }) => ({
+    ...subscription,
+    told: ids.map((id, index) => ({ id, lines: JSON.parse(lines[index]!, exactAmounts) })),
+  }))
+}
 
 /** The number of the month's last statement; a test clock's are numbered apart. */
 export async function lastOrdinal(

@@ -51,6 +51,10 @@ export function canonical(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`
 }
 
+/** For JSON.parse: amounts may be larger than a float is exact. */
+export const exactAmounts = (name: string, value: unknown, { source }: { source?: string } = {}): unknown =>
+  name === 'amount_cents' && source !== undefined ? BigInt(source) : value
+
 export const contentHash = (statement: Omit<StatementDetail, 'content_hash'>): string =>
   createHash('sha256').update(canonical(statement)).digest('hex')
 

@@ -18,6 +18,14 @@ export async function lockMetering(tx: Executor): Promise<void> {
   await sql`lock table metered_hours in share row exclusive mode`.execute(tx)
 }
 
+/** From when to when hours are metered, without a gap; null: none is. */
+export async function meteredSpan(executor: Executor): Promise<{ from: string; until: string } | null> {
+  const { rows } = await sql<{ from: string | null; until: string }>`
+    select min(hour) as from, max(hour) + interval '1 hour' as until from metered_hours`.execute(executor)
+  const { from, until } = rows[0]!
+  return from === null ? null : { from, until }
+}
+
 /** Those of the hours that nobody else has metered. Of two who claim an hour at once the second waits for the first. */
 export async function claimHours(tx: Executor, hours: readonly string[], at: string): Promise<string[]> {
   const { rows } = await sql<{ hour: string }>`

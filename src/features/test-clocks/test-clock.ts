@@ -89,10 +89,14 @@ export function targetOf(
 /** When a month that is over is closed. */
 const CLOSED_ON_DAY = 4
 
-/** The next time at which something is due: the end of the month, or when the month before is closed; or the target before. */
-export function nextStop(now: string, target: string): string {
+/**
+ * The next time at which something is due: the end of the month, or when the month before is closed; or the target before. Where
+ * somebody looks at every day, the end of the day.
+ */
+export function nextStop(now: string, target: string, daily = false): string {
   const month = monthOf(now)
   const closing = new Date(Date.parse(month.start_at) + (CLOSED_ON_DAY - 1) * DAY_MS).toISOString()
-  const stop = now < closing ? closing : month.end_at
+  const day = new Date((Math.floor(Date.parse(now) / DAY_MS) + 1) * DAY_MS).toISOString()
+  const stop = daily ? day : now < closing ? closing : month.end_at
   return stop < target ? stop : target
 }

@@ -4,9 +4,11 @@ export {
   countMembers,
   findMeterUse,
   type LateMonth,
+  lateMonthsOf,
   listLateMonths,
   type MeterCount,
   type MeterSum,
+  meteredWithin,
   settleLateMonths,
   sumMeters,
 } from './store.ts'

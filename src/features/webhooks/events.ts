@@ -18,6 +18,8 @@ export const EVENT_TYPES = [
   'saga.failed',
   'saga.rolled_back',
   'statement.closed',
+  'budget.threshold_reached',
+  'cost.unusual_day',
   'invoice.ingested',
   'invoice.ingest_failed',
   'invoice.pushed',

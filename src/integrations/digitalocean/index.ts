@@ -18,6 +18,7 @@ export {
   type Limits,
   type ProviderRateLimiter,
 } from './limits.ts'
+export { LIST_PRICES, LIST_PRICES_OF, listPriceOf, type Priced, type Sku } from './list-prices.ts'
 export type { Listing, ListingPage, ListingVerdict, ListOptions, PagedListing } from './listing.ts'
 export type { PollOptions } from './polling.ts'
 export type { Assignment, ProjectInput } from './projects.ts'
@@ -31,3 +32,4 @@ export {
 } from './provider.ts'
 export { isTransitional, itemId, type MappedItem, mapItem } from './resources.ts'
 export { idText, type RawItem } from './responses.ts'
+export { decimalOf, type Size } from './sizes.ts'

@@ -14,6 +14,7 @@ import { type Allowance, defaultLimits, type Limits, type ProviderRateLimiter } 
 import { createPolling, type Polling } from './polling.ts'
 import { createProjects, type Projects } from './projects.ts'
 import { createResources, type Resources } from './resources.ts'
+import { createSizes, type Sizes } from './sizes.ts'
 
 interface SharedOptions {
   baseUrl: string
@@ -33,7 +34,7 @@ export interface ProviderOptions extends SharedOptions {
   rateLimiter?: ProviderRateLimiter
 }
 
-export interface Provider extends Resources, Droplets, DropletLifecycle, Projects, Billing, Polling {
+export interface Provider extends Resources, Droplets, DropletLifecycle, Projects, Billing, Sizes, Polling {
   /** Why there is no provider behind this; undefined when there is one. */
   absent?: string
   /** What the provider last said about the token's rate limit. */
@@ -134,6 +135,7 @@ function shareConnections(options: SharedOptions) {
         poll,
         ...createProjects(parts),
         ...createBilling(parts),
+        ...createSizes(parts),
         get absent() {
           return absent()
         },

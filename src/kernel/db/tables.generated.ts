@@ -75,6 +75,41 @@ export interface GeneratedTables {
     entries: number
     newest: string | null
   }
+  budget_alerts: {
+    id: string
+    budget_id: string
+    period: string
+    revision: number
+    basis: string
+    percent: number
+    amount_minor: number
+    reached_minor: string
+    currency: string
+    reached_at: string
+  }
+  budget_looks: {
+    budget_id: string
+    period: string
+    actual_minor: string
+    forecast_minor: string | null
+    estimated: boolean
+    other_currencies: unknown
+    looked_at: string
+  }
+  budgets: {
+    id: string
+    name: string
+    tenant_id: string | null
+    deployment_id: string | null
+    measure: string
+    amount_minor: number
+    currency: string
+    thresholds: unknown
+    revision: Generated<number>
+    created_by: string
+    created_at: string
+    updated_at: string
+  }
   closed_months: {
     period: string
     closed_at: string
@@ -269,6 +304,63 @@ export interface GeneratedTables {
     stale_strike_count: Generated<number>
     deleted_at: string | null
     last_look: Generated<number>
+    assigned_deployment_id: string | null
+  }
+  cloud_size_prices: {
+    provider: string
+    slug: string
+    valid_from: string
+    valid_to: string | null
+    price_monthly: string
+    price_hourly: string
+    currency: string
+  }
+  cloud_sizes: {
+    provider: string
+    slug: string
+    description: string | null
+    vcpus: number
+    memory_mb: number
+    disk_gb: number
+    transfer_tb: string
+    price_monthly: string
+    price_hourly: string
+    currency: string
+    regions: string[]
+    available: boolean
+    first_seen_at: string
+    last_seen_at: string
+  }
+  cost_estimate_lines: {
+    id: string
+    period: string
+    kind: string
+    name: string | null
+    resource_id: string | null
+    deployment_id: string | null
+    tenant_id: string | null
+    project_name: string | null
+    sku: string | null
+    quantity: string | null
+    price_monthly: string | null
+    start_at: string | null
+    end_at: string | null
+    amount: string
+    amount_minor: number
+    month_minor: number
+    currency: string
+  }
+  cost_estimates: {
+    id: string
+    period: string
+    day: string
+    made_at: string
+    as_of: string
+    currency: string
+    usage_amount: string | null
+    listed_minor: number
+    amount_minor: number
+    month_minor: number
   }
   drift_ignore_rules: {
     id: string
@@ -580,6 +672,18 @@ export interface GeneratedTables {
     created_by: string
     created_at: string
     ended_at: string | null
+  }
+  unusual_days: {
+    id: string
+    tenant_id: string | null
+    day: string
+    measure: string
+    currency: string
+    amount_minor: string
+    usual_minor: string
+    limit_minor: string
+    lines: unknown
+    found_at: string
   }
   usage_events: {
     tenant_id: string

@@ -44,6 +44,7 @@ const TAGS = {
   Catalog: 'Plans with their versions, addons and prices of resources.',
   Costs: 'What a tenant’s resources cost the platform.',
   Billing: 'The provider’s balance and invoices, their lines, and the push to finance.',
+  Budgets: 'How much a month may come to, and which thresholds of it are reached.',
   Webhooks: 'Events sent to your own addresses, and their deliveries.',
   'API keys': 'Keys that stand for a user.',
   Invitations: 'Joining a tenant.',

@@ -62,6 +62,9 @@ const table = {
   confirmHeldDeletions: {
     left_out: 'Deletions are held after three sweeps that miss a hundred resources: chaos:sweeps does that.',
   },
+  assignResource: {
+    left_out: 'It needs resources in a tenant’s project and without a tag: chaos:tenancy has those.',
+  },
   assignProject: changed('cloud_projects'),
   acceptDrift: changed('cloud_drift'),
   createIgnoreRule: made('drift_ignore_rules'),
@@ -105,6 +108,9 @@ const table = {
   createTestClock: made('test_clocks'),
   advanceTestClock: changed('test_clocks'),
   deleteTestClock: { ...changed('test_clocks'), already: ['not_found'] },
+  createBudget: made('budgets'),
+  changeBudget: changed('budgets'),
+  deleteBudget: ended('budgets'),
   runTask: made('task_runs'),
   pauseTask: changed('scheduled_tasks'),
   resumeTask: changed('scheduled_tasks'),

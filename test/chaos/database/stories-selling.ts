@@ -92,4 +92,15 @@ const testClocks: Story = {
   },
 }
 
-export const selling: Record<string, Story> = { plans, addons, deployments, testClocks }
+const budgets: Story = {
+  weight: 1,
+  async tell({ send, name }) {
+    const body = { name: name('budget'), tenant_id: name('tenant'), amount_minor: 1000 }
+    const { data } = await send('createBudget', { body })
+    const params = { id: data.id }
+    await send('changeBudget', { params, body: { amount_minor: 2000 } })
+    await send('deleteBudget', { params })
+  },
+}
+
+export const selling: Record<string, Story> = { plans, addons, deployments, testClocks, budgets }

@@ -44,6 +44,9 @@ export function assignment({ tenant, purpose }: { tenant: number; purpose: numbe
   return { tenant_id, purpose: tenant_id === null ? ('unassigned' as const) : nth(PURPOSES, purpose) }
 }
 
+/** Null: of none. */
+export const deploymentOrNone = ({ deployments }: World, index: number) => nth([...deployments, null], index)
+
 export const planOf = (index: number): string => nth(PLANS, index)
 
 /** Whether there is anything that the command could be about. */
@@ -62,6 +65,7 @@ export function makesSense(world: World, command: Command): boolean {
     case 'refresh':
       return world.things.length > 0
     case 'desire':
+    case 'assign resource':
       return knownThings(world).length > 0
     case 'ingest':
       return world.things.length > 0

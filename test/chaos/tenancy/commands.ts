@@ -26,6 +26,7 @@ export type Command =
   | { do: 'ingest'; lines: { thing: number; hoursAgo: number }[] }
   // Requests.
   | { do: 'assign project'; by: number; project: number; tenant: number; purpose: number }
+  | { do: 'assign resource'; by: number; thing: number; deployment: number }
   | { do: 'create deployment'; by: number; tenant: number }
   | { do: 'transition'; by: number; deployment: number; to: State }
   | { do: 'hold billing'; by: number; deployment: number; on: boolean }
@@ -87,6 +88,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
       purpose: fc.nat(3),
     }),
   ),
+  often(4, fc.record({ do: say('assign resource'), by, thing: pick, deployment: fc.nat(4) })),
   often(1, fc.record({ do: say('create deployment'), by, tenant: fc.nat(1) })),
   often(6, fc.record({ do: say('transition'), by, deployment: pick, to: fc.constantFrom(...STATES) })),
   often(2, fc.record({ do: say('hold billing'), by, deployment: pick, on: fc.boolean() })),

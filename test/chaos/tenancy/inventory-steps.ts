@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { tieOf } from './rules.ts'
 import {
   type Changes,
+  type Deployment,
   type Drift,
   iso,
   type ResourceEvent,
@@ -18,11 +19,14 @@ interface Told {
   actor: string
 }
 
-/** The only writer of rows: ties follow tags and tenant, and whatever changes is told. */
+/** The only writer of rows: ties follow tags, else an operator, and end with the tenant; whatever changes is told. */
 function write(world: World, thing: Thing, patch: Partial<Row>, { kind, actor }: Told): void {
   const before = thing.row
   const next = { ...(before ?? nothingKnown(world)), ...patch }
-  const after: Row = { ...next, deployment: tieOf(world, next.tags, next.tenant) }
+  const tag = next.project === null ? null : tieOf(world, next.tags, next.tenant)
+  const holds = 'assigned' in patch || before === null || before.tenant === next.tenant
+  const assigned = tag === null && holds ? next.assigned : null
+  const after: Row = { ...next, deployment: tag ?? assigned, assigned }
   thing.row = after
   const moved = before === null || before.tenant !== after.tenant
   if (moved) thing.hands.push({ at: world.now, tenant: after.tenant })
@@ -41,6 +45,7 @@ const nothingKnown = (world: World): Row => ({
   tenant: null,
   project: null,
   deployment: null,
+  assigned: null,
   strikes: 0,
   firstSeen: world.now,
   lastSeen: world.now,
@@ -120,6 +125,15 @@ function rehome(world: World, thing: Thing, actor: string): void {
   if (place && (place.project !== row.project || place.tenant !== row.tenant))
     write(world, thing, place, { kind: 'updated', actor })
 }
+
+/** An operator says what it is for; what is in no project is then whose that is. */
+export const assignTo = (world: World, thing: Thing, to: Deployment | null, actor: string): void =>
+  write(
+    world,
+    thing,
+    { assigned: to?.id ?? null, ...(thing.row!.project === null && { tenant: to?.tenant ?? null }) },
+    { kind: 'updated', actor },
+  )
 
 /** The project has another tenant; so has what it holds. */
 export function projectChangedHands(world: World, project: string, actor: string): void {

@@ -1,6 +1,7 @@
 // A command carried out by the service: at the provider, by a job, or as a request of its caller.
 import {
   assignment,
+  deploymentOrNone,
   HOLD_REASON,
   knownThings,
   laterBy,
@@ -134,6 +135,12 @@ export async function perform(
     case 'assign project': {
       const project = nth(world.projects, command.project)
       return service.call(as(command.by).name, 'PATCH', `/projects/${idOf(project.id)}`, assignment(command))
+    }
+    case 'assign resource': {
+      const known = nth(knownThings(world), command.thing)
+      const chosen = deploymentOrNone(world, command.deployment)
+      const deployment_id = chosen && idOf(chosen.id)
+      return service.call(as(command.by).name, 'PATCH', `/inventory/${idOf(known.id)}`, { deployment_id })
     }
     case 'create deployment': {
       const slug = `d${world.deployments.length + 1}`

@@ -1,7 +1,17 @@
 // What a request changes in the model, and what it is answered.
-import { assignment, HOLD_REASON, knownThings, nth, openDrifts, planOf, specOf } from './choices.ts'
+import {
+  assignment,
+  deploymentOrNone,
+  HOLD_REASON,
+  knownThings,
+  nth,
+  openDrifts,
+  planOf,
+  specOf,
+} from './choices.ts'
 import type { Command } from './commands.ts'
 import {
+  assignTo,
   close,
   desire,
   isInForce,
@@ -20,6 +30,7 @@ import {
   NOT_FOUND,
   sees,
   seesAll,
+  tieOf,
   turnedAway,
 } from './rules.ts'
 import {
@@ -40,6 +51,11 @@ export function request(world: World, command: Asked, caller: Caller): Answer {
   switch (command.do) {
     case 'assign project':
       return assign(world, command, caller)
+    case 'assign resource': {
+      const refused = turnedAway(world, caller, 'operator', 'inventory:write')
+      const thing = nth(knownThings(world), command.thing)
+      return refused ?? assignThing(world, thing, deploymentOrNone(world, command.deployment), caller)
+    }
     case 'create deployment':
       return create(world, nth(TENANTS, command.tenant), caller)
     case 'transition':
@@ -89,6 +105,17 @@ function assign(world: World, command: Extract<Command, { do: 'assign project' }
   const changed = project.tenant !== tenant_id
   Object.assign(project, { tenant: tenant_id, purpose })
   if (changed) projectChangedHands(world, project.id, caller.sub)
+  return { status: 200 }
+}
+
+function assignThing(world: World, thing: Thing, chosen: Deployment | null, caller: Caller): Answer {
+  const { deletedAt, tenant, tags, deployment, project } = thing.row!
+  if (deletedAt !== null) return { status: 409, code: 'resource_gone' }
+  if (chosen && project !== null && chosen.tenant !== tenant)
+    return { status: 422, code: 'validation_failed' }
+  if ((chosen?.id ?? null) === deployment) return { status: 200 }
+  if (project !== null && tieOf(world, tags, tenant) !== null) return { status: 409, code: 'tied_by_tag' }
+  assignTo(world, thing, chosen, caller.sub)
   return { status: 200 }
 }
 
@@ -196,7 +223,9 @@ function deprovision(world: World, { id: deployment, tenant }: Deployment): Answ
   const status = tagged.every(isOwn) ? ('completed' as const) : ('rolled_back' as const)
   const id = `S:${world.sagas.length + 1}`
   world.sagas.push({ id, deployment, tenant, status })
-  const gone = droplets.filter(({ row, real }) => row?.deployment === deployment && !real.there)
+  const gone = droplets.filter(
+    ({ row, real }) => row?.deployment === deployment && row.assigned === null && !real.there,
+  )
   for (const thing of status === 'completed' ? [...gone, ...tagged] : gone) {
     thing.real.there = false
     if (thing.row === null || thing.row.deletedAt !== null) continue

@@ -105,6 +105,8 @@ export interface Row {
   tenant: string | null
   project: string | null
   deployment: string | null
+  /** What an operator said it is for, as long as that holds. */
+  assigned: string | null
   strikes: number
   firstSeen: number
   lastSeen: number

@@ -30,6 +30,10 @@ const TENANT_EVENTS = {
   'saga.rolled_back': 1,
   'statement.*': 1,
   'statement.closed': 1,
+  'budget.*': 1,
+  'budget.threshold_reached': 1,
+  'cost.*': 1,
+  'cost.unusual_day': 1,
 } satisfies Record<TenantEvent, 1>
 
 const EVENTS = {

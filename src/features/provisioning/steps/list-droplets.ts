@@ -1,5 +1,6 @@
 // Step: records which droplets the inventory ties to the deployment before anything is destroyed; the next step adds those
-// that only the provider knows. A droplet whose tag was removed at the provider since the last sweep is left alone.
+// that only the provider knows. A droplet whose tag was removed at the provider since the last sweep is left alone, and so is
+// one that an operator assigned and no tag ties: nothing at the provider says that it may be destroyed.
 //
 // Destroying cannot be undone, but the inventory is corrected: if the run does not complete, the droplets that are gone by
 // then are recorded as gone.
@@ -21,10 +22,11 @@ export const listDroplets = (deps: Deps): Step => ({
     const carriers = new Set(tagged.flatMap(({ id }) => idText(id) ?? []))
     const [tied, untied]: [string[], string[]] = [[], []]
     const living = await transaction(tx => livingOfDeployment(tx, 'droplet', deployment_id))
-    for (const { provider_id } of living) {
+    for (const { provider_id, assigned_deployment_id } of living) {
       const lost =
         !carriers.has(provider_id) &&
-        (await isUntied(deps.providers.for('provisioning'), provider_id, tag, signal))
+        (assigned_deployment_id !== null ||
+          (await isUntied(deps.providers.for('provisioning'), provider_id, tag, signal)))
       ;(lost ? untied : tied).push(provider_id)
     }
     const droplets = { droplet_ids: tied }
