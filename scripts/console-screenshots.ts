@@ -74,17 +74,18 @@ async function window(browser: Browser, url: string, token?: string): Promise<Pa
 }
 
 /** When all of it is loaded: as much as a window shows, or for a review the whole of it. */
-async function take(page: Page, url: string, { path, press }: Shot, width: number): Promise<Buffer> {
+async function take(page: Page, url: string, { path, press, act }: Shot, width: number): Promise<Buffer> {
   await page.setViewportSize({ width, height: 800 })
   await page.goto(`${url}${path}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await loaded(page)
   if (press) await page.getByRole('button', { name: press }).first().click()
+  if (act) await act(page)
   await loaded(page)
   const wider = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
   if (Number(wider) > 0)
     process.stdout.write(`${path} is ${wider} pixels wider than its window of ${width}\n`)
-  return await page.screenshot({ animations: 'disabled', fullPage: !!values.review && !press })
+  return await page.screenshot({ animations: 'disabled', fullPage: !!values.review && !press && !act })
 }
 
 async function loaded(page: Page) {

@@ -80,6 +80,19 @@ export const routes: Route[] = [
     load: () => import('./pages/costs.tsx'),
   },
   {
+    path: '/money/statements',
+    nav: 'Statements',
+    within: '/money',
+    operation: 'listAllStatements',
+    load: () => import('./pages/statements.tsx'),
+  },
+  {
+    path: '/money/statements/:id',
+    shows: 'statement',
+    operation: 'getStatement',
+    load: () => import('./pages/statement.tsx'),
+  },
+  {
     path: '/money/invoices',
     nav: 'Invoices',
     within: '/money',

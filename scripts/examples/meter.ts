@@ -19,6 +19,7 @@ export async function meter(told: Teller, { deploymentId }: Shop): Promise<void>
   await tell(202, 'POST', '/api/v1/usage-events', { body: events })
   await runTask(told, 'metering')
   await tell(200, 'GET', `/api/v1/deployments/${deploymentId}/usage`)
+  await tell(200, 'GET', `/api/v1/deployments/${deploymentId}/usage/days`)
   await tell(200, 'GET', '/api/v1/billing/margins')
 
   const now = clock.now().toISOString()
@@ -32,6 +33,7 @@ export async function meter(told: Teller, { deploymentId }: Shop): Promise<void>
   clock.set('2026-12-04T09:00:00Z')
   await runTask(told, 'metering')
   const { body: closed } = await tell(200, 'GET', `/api/v1/deployments/${deploymentId}/statements`)
+  await tell(200, 'GET', '/api/v1/statements?period=2026-11')
   const statement = `/api/v1/statements/${closed.data[0].id}`
   await tell(200, 'GET', statement)
   await tell(200, 'GET', statement, { headers: { accept: 'text/csv' } })

@@ -1,4 +1,5 @@
 // Which pages of the console pictures are taken of.
+import type { Page } from 'playwright-core'
 import type { Story } from './story.ts'
 
 export interface Shot {
@@ -9,6 +10,8 @@ export interface Shot {
   by?: 'member' | 'nobody'
   /** A button to press first, by its name. */
   press?: string
+  /** What is done then. */
+  act?: (page: Page) => Promise<unknown>
   /** Looked at, but in no document. */
   review?: true
 }
@@ -36,13 +39,30 @@ const mirror = ({ resource, drift, sweep }: Story): Shot[] => [
   { name: 'sweep', path: `/sweeps/${sweep}`, review: true },
 ]
 
-const deployments = ({ deployment, saga }: Story): Shot[] => [
+/** Its heading at the top of the window. */
+const scrolledTo = (name: string) => async (page: Page) => {
+  await page.getByRole('region', { name, exact: true }).evaluate(element => element.scrollIntoView())
+  await page.evaluate('scrollBy(0, -16)')
+}
+
+const choosePlan = async (page: Page) => {
+  await page.getByRole('dialog').getByLabel('To').selectOption('plan:growth')
+  await page.getByRole('button', { name: 'Preview' }).click()
+}
+
+const deployments = ({ deployment, wiki, saga }: Story): Shot[] => [
   { name: 'deployments', path: '/deployments', review: true },
   { name: 'new-deployment', path: '/deployments', press: 'New deployment' },
   { name: 'deployment', path: `/deployments/${deployment}` },
   { name: 'deployment-of-a-tenant', path: `/deployments/${deployment}`, by: 'member', review: true },
+  { name: 'month', path: `/deployments/${wiki}`, act: scrolledTo('Usage') },
+  { name: 'wiki', path: `/deployments/${wiki}`, review: true },
+  { name: 'change-plan', path: `/deployments/${deployment}`, press: 'Change plan', act: choosePlan },
+  { name: 'add-addon', path: `/deployments/${deployment}`, press: 'Add addon', review: true },
+  { name: 'call-off', path: `/deployments/${deployment}`, press: 'Call off: Plan', review: true },
   { name: 'provision', path: `/deployments/${deployment}`, press: 'Provision' },
   { name: 'catalog', path: '/catalog' },
+  { name: 'new-meter', path: '/catalog', press: 'New meter', review: true },
   { name: 'plan', path: '/catalog/starter' },
   { name: 'new-draft', path: '/catalog/growth', press: 'New draft' },
   { name: 'publish', path: '/catalog/starter', press: 'Publish' },
@@ -51,7 +71,10 @@ const deployments = ({ deployment, saga }: Story): Shot[] => [
   { name: 'leaks', path: '/sagas/leaks', review: true },
 ]
 
-const money = ({ invoice }: Story): Shot[] => [
+const money = ({ invoice, statement }: Story): Shot[] => [
+  { name: 'statements', path: '/money/statements' },
+  { name: 'statements-of-a-tenant', path: '/money/statements', by: 'member', review: true },
+  { name: 'statement', path: `/money/statements/${statement}` },
   { name: 'costs', path: '/money' },
   { name: 'costs-of-a-tenant', path: '/money', by: 'member' },
   { name: 'invoices', path: '/money/invoices' },

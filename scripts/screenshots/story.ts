@@ -10,10 +10,14 @@ import { sweepAll } from '../../test/support/sweep.ts'
 import { deploy } from '../examples/deploy.ts'
 import { mirror } from '../examples/mirror.ts'
 import { emptyExamples, teller } from '../examples/recorder.ts'
+import { close, moveIn, use } from './months.ts'
 
 /** What the addresses of the pages name. */
 export interface Story {
   deployment: string
+  /** Another one, with months that are over. */
+  wiki: string
+  statement: string
   resource: string
   saga: string
   invoice: string
@@ -56,6 +60,7 @@ export async function tellStory(bundle: Bundle): Promise<Story> {
   await mirror(told)
   for (const tenant of ['globex', 'initech']) await giveProject(bundle, tenant)
   await sell(bundle)
+  const wiki = await moveIn(bundle)
   const { deploymentId, resourceId, dropletId } = await deploy(told)
   for (let days = 40; days >= 0; days--) {
     goBack(days)
@@ -84,12 +89,15 @@ export async function tellStory(bundle: Bundle): Promise<Story> {
   const { body: backups } = await call('GET', `${lines}?matched=false&kind=backup`)
   for (const { id } of backups.data.slice(1))
     await call('POST', `${lines}/${id}/assign`, { body: { deployment_id: deploymentId } })
-  await runTask(bundle, 'metering')
+  await use(bundle, wiki, deploymentId)
+  await close(bundle, deploymentId)
   await administer(bundle)
 
   const first = async (path: string) => (await call('GET', `/api/v1${path}`)).body.data[0].id
   return {
     deployment: deploymentId,
+    wiki,
+    statement: await first(`/deployments/${wiki}/statements`),
     resource: resourceId,
     saga: await first(`/sagas?deployment_id=${deploymentId}`),
     invoice: newest!.id,

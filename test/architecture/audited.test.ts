@@ -16,6 +16,7 @@ const UNWATCHED: Record<string, string> = {
   budget_alerts: 'Written by the look at budgets alone.',
   budget_looks: 'As above.',
   closed_months: 'Written by the closing alone.',
+  cloud_accounts: 'Written by jobs alone.',
   cloud_balance_snapshots: 'Written by jobs alone.',
   cloud_cost_lines: 'Written by ingests; what a caller assigns is in cloud_line_assignments.',
   cloud_deployment_events: 'A log of its own, beside the deployment’s row.',

@@ -11,6 +11,7 @@ const OWNED: Record<string, string[]> = {
   'api-keys': ['api_keys'],
   'audit-log': ['audit_log', 'audit_seals', 'audit_checkpoints', 'audit_unkeyed'],
   billing: [
+    'cloud_accounts',
     ...['cloud_balance_snapshots', 'cloud_invoices', 'cloud_cost_lines', 'cloud_line_assignments'],
     ...['cost_estimates', 'cost_estimate_lines'],
   ],

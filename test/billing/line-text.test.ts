@@ -2,20 +2,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endOf, kindOf, nameOf } from '../../src/features/billing/cost-line.ts'
-import { contentOf, readAmount, readLineTime } from '../../src/features/billing/csv-line.ts'
+import { contentOf, readLineTime } from '../../src/features/billing/csv-line.ts'
+import { readAmount } from '../../src/features/billing/written-amount.ts'
 import { monthOf } from '../../src/kernel/time.ts'
 import { csv, HEADER, linesOf, row } from '../support/csv.ts'
 
 test('an amount has at most 15 digits before the point and 18 behind it, and fits a safe integer', () => {
   const [most, fraction] = ['9'.repeat(15), '1'.repeat(18)]
-  assert.deepEqual(readAmount(most, 0), { amount: most, minor: 999_999_999_999_999 })
-  assert.equal(readAmount(`9${most}`, 0), undefined)
-  assert.equal(readAmount('1000000000000000', 0), undefined)
-  assert.deepEqual(readAmount(`0.${fraction}`, 2), { amount: `0.${fraction}`, minor: 11 })
-  assert.equal(readAmount(`0.${fraction}1`, 2), undefined)
-  assert.equal(readAmount('99999999999999.00', 3), undefined)
-  assert.deepEqual(readAmount('5.', 2), { amount: '5', minor: 500 })
-  assert.deepEqual(readAmount('0,000,012', 2), { amount: '12', minor: 1200 })
+  assert.deepEqual(readAmount(most, 'JPY'), { amount: most, minor: 999_999_999_999_999 })
+  assert.equal(readAmount(`9${most}`, 'JPY'), undefined)
+  assert.equal(readAmount('1000000000000000', 'JPY'), undefined)
+  assert.deepEqual(readAmount(`0.${fraction}`, 'USD'), { amount: `0.${fraction}`, minor: 11 })
+  assert.equal(readAmount(`0.${fraction}1`, 'USD'), undefined)
+  assert.equal(readAmount('99999999999999.00', 'KWD'), undefined)
+  assert.deepEqual(readAmount('5.', 'USD'), { amount: '5', minor: 500 })
+  assert.deepEqual(readAmount('0,000,012', 'USD'), { amount: '12', minor: 1200 })
 })
 
 test('the zones that have a name are so many hours from UTC', () => {
@@ -101,7 +102,7 @@ test('hours may have groups and a fraction, and what is no number of hours is re
   assert.equal(await hours('1,234.5'), '1234.5')
   assert.equal(await hours('007.50'), '007.50')
   assert.equal(await hours(' '), null)
-  for (const text of ['-1', '1x', 'x1', '1,2', '1.', '1234567890'])
+  for (const text of ['-1', '1x', 'x1', '1,2', '1.', '1234567890', '1,234,567,890', '$1,234'])
     await assert.rejects(hours(text), { message: `line 2, column hours: "${text}" is not a number of hours` })
   await assert.rejects(linesOf(csv([row({ start: 'soon' })])), {
     message: 'line 2, column start: "soon" is not a time that exists',

@@ -11,7 +11,8 @@ import {
   lineKey,
   nameOf,
 } from '../../src/features/billing/cost-line.ts'
-import { minorDigits, readAmount, readLineTime } from '../../src/features/billing/csv-line.ts'
+import { readLineTime } from '../../src/features/billing/csv-line.ts'
+import { readAmount } from '../../src/features/billing/written-amount.ts'
 import { fixtureText } from '../support/billing.ts'
 import { BAD_FILES, csv, HEADER, linesOf, row } from '../support/csv.ts'
 
@@ -26,7 +27,9 @@ test('an amount is read exactly in every form it is written in', () => {
     ['+$5.00', '5.00', 500],
     ['$ 5', '5', 500],
     ['US$5.5', '5.5', 550],
-    ['€5.00', '5.00', 500],
+    ['USD 5.5', '5.5', 550],
+    ['USD$5.5', '5.5', 550],
+    ['-US$ 5', '-5', -500],
     ['5.00', '5.00', 500],
     ['.07', '0.07', 7],
     ['$007.10', '7.10', 710],
@@ -34,7 +37,8 @@ test('an amount is read exactly in every form it is written in', () => {
     ['$0.1', '0.1', 10],
     ['$9007199254740.99', '9007199254740.99', 900_719_925_474_099],
   ]
-  for (const [text, amount, minor] of forms) assert.deepEqual(readAmount(text, 2), { amount, minor }, text)
+  for (const [text, amount, minor] of forms)
+    assert.deepEqual(readAmount(text, 'USD'), { amount, minor }, text)
   for (const text of [
     '',
     '$',
@@ -50,9 +54,31 @@ test('an amount is read exactly in every form it is written in', () => {
     '--5',
     '-$-5',
     '$5 USD',
+    '$$5',
     '٣',
   ])
-    assert.equal(readAmount(text, 2), undefined, text)
+    assert.equal(readAmount(text, 'USD'), undefined, text)
+})
+
+test('only a symbol of the amount’s own currency may stand before it', () => {
+  const own: Record<string, string[]> = {
+    USD: ['$', 'US$', 'U$', 'USD', 'USD$'],
+    CAD: ['$', 'CA$', 'C$', 'CAD'],
+    EUR: ['€', 'EUR'],
+    GBP: ['£', 'GBP', 'GB£'],
+    JPY: ['¥', 'JP¥'],
+    CNY: ['¥', 'CN¥'],
+    SEK: ['kr', 'SEK'],
+    INR: ['₹'],
+  }
+  const all = [...new Set(Object.values(own).flat())]
+  for (const [currency, marks] of Object.entries(own))
+    for (const mark of all)
+      assert.equal(
+        readAmount(`${mark}1`, currency) !== undefined,
+        marks.includes(mark),
+        `${mark} ${currency}`,
+      )
 })
 
 test('a fraction of a minor unit is kept in the amount and rounded half away from zero in the minor units', () => {
@@ -65,10 +91,10 @@ test('a fraction of a minor unit is kept in the amount and rounded half away fro
     ['-$1.015', -102],
     ['$0.995', 100],
   ]
-  for (const [text, minor] of halves) assert.equal(readAmount(text, 2)?.minor, minor, text)
-  assert.equal(readAmount('-$0.004', 2)?.amount, '-0.004')
-  assert.deepEqual(readAmount('¥1500', minorDigits('JPY')), { amount: '1500', minor: 1500 })
-  assert.deepEqual(readAmount('1.2345', minorDigits('KWD')), { amount: '1.2345', minor: 1235 })
+  for (const [text, minor] of halves) assert.equal(readAmount(text, 'USD')?.minor, minor, text)
+  assert.equal(readAmount('-$0.004', 'USD')?.amount, '-0.004')
+  assert.deepEqual(readAmount('¥1500', 'JPY'), { amount: '1500', minor: 1500 })
+  assert.deepEqual(readAmount('1.2345', 'KWD'), { amount: '1.2345', minor: 1235 })
 })
 
 test('any amount of cents survives being written with a symbol, groups and either minus', () => {
@@ -80,7 +106,7 @@ test('any amount of cents survives being written with a symbol, groups and eithe
         const [whole, fraction] = [Math.trunc(Math.abs(cents) / 100), Math.abs(cents) % 100]
         const digits = `${whole.toLocaleString('en-US')}.${String(fraction).padStart(2, '0')}`
         const text = cents < 0 ? negative.replace('#', digits) : `$${digits}`
-        assert.equal(readAmount(text, 2)?.minor, cents)
+        assert.equal(readAmount(text, 'USD')?.minor, cents)
       },
     ),
   )
@@ -153,13 +179,17 @@ test('the kind comes from the product and the name from a description of the for
   assert.equal(nameOf('droplet', `${' '.repeat(200_000)}(`), null)
 })
 
-test('a description that contains gst or tax is tax, and flagged unless the product is Taxes', () => {
+test('a description that contains gst or tax is tax, and flagged where the product says otherwise', () => {
   for (const text of ['STATE SALES TAX (6.25%)', 'GST', 'taxi-api (s-1vcpu-1gb)', 'angst'])
     assert.ok(isTax(text), text)
   for (const text of ['web-01 (s-1vcpu-1gb)', 'G S T', '']) assert.ok(!isTax(text), text)
   assert.ok(isDoubtfulTax('taxi-api (s-1vcpu-1gb)', 'Droplets'))
   assert.ok(!isDoubtfulTax('STATE SALES TAX (6.25%)', 'Taxes'))
   assert.ok(!isDoubtfulTax('web-01', 'Droplets'))
+  assert.ok(isDoubtfulTax('VAT (20%)', 'Taxes'))
+  assert.ok(isDoubtfulTax('VAT (20%)', ' TAXES '))
+  assert.ok(!isDoubtfulTax('GST (5%)', ' TAXES '))
+  assert.ok(isDoubtfulTax('GST (5%)', ''))
 })
 
 test('the provider’s own example of a file is read to the cent', async () => {
@@ -274,6 +304,86 @@ test('short rows, blank lines, an older header and unknown columns are taken as 
   assert.equal(
     (await linesOf(csv([row({ GBP: '£1.50' })], ['GBP', ...HEADER.filter(c => c !== 'USD')]))).currency,
     'GBP',
+  )
+})
+
+test('the amount’s column is known by any case of a currency’s code or by its name, and so are the others', async () => {
+  const plain = await linesOf(csv([row({ group_description: 'pool' })]))
+  const renamed = (names: Record<string, string>, mark = '') => {
+    const [header, ...rest] = csv([row({ group_description: 'pool' })]).split('\n')
+    const written = header!.split(',').map(name => names[name] ?? name)
+    return [mark + written.join(','), ...rest].join('\n')
+  }
+  for (const amount of ['usd', 'Usd', ' USD ', '"usd"', 'amount', 'Amount', ' AMOUNT\t'])
+    for (const mark of ['', '\ufeff'])
+      assert.deepEqual(await linesOf(renamed({ USD: amount }, mark)), plain, amount)
+  const spelled = {
+    product: ' Product ',
+    group_description: '"Group  Description"',
+    description: 'DESCRIPTION',
+    hours: 'Hours\u00a0',
+    start: '\tStart',
+    project_name: 'Project-Name',
+  }
+  for (const mark of ['', '\ufeff']) assert.deepEqual(await linesOf(renamed(spelled, mark)), plain)
+  assert.deepEqual(await linesOf(renamed({ product: '"Product"' }, '\ufeff')), plain)
+
+  // A file that names no currency is in the invoice's; one that names it for every line may only say the same.
+  const sums = csv([row({ amount: '€1.50' })], ['amount', ...HEADER.filter(c => c !== 'USD')])
+  const inEuro = await linesOf(sums, 65_536, 'EUR')
+  assert.deepEqual([inEuro.currency, inEuro.lines[0]?.amount_minor], ['EUR', 150])
+  const said = csv([row({ Currency: ' usd ' }), row({ Currency: '' })], [...HEADER, 'Currency'])
+  assert.deepEqual(
+    (await linesOf(said)).lines.map(line => [line.amount, line.extra]),
+    [
+      ['6.00', null],
+      ['6.00', null],
+    ],
+  )
+})
+
+test('rows of nothing are no lines, amounts may be padded, and columns of one name that nobody knows are both kept', async () => {
+  const odd = `\n,,,\n${csv([row({ USD: ' ($1,234.50) ' })])} , ,,,,,,,\n\n"",\n${csv([row()]).split('\n')[1]}\n`
+  assert.deepEqual(
+    (await linesOf(odd)).lines.map(line => [line.line_number, line.amount, line.amount_minor]),
+    [
+      [4, '-1234.50', -123_450],
+      [8, '6.00', 600],
+    ],
+  )
+  const [header, line] = csv([row()]).split('\n')
+  const twice = `${header},Cost Centre,note,cost_centre\n${line},a,b,c\n`
+  assert.deepEqual((await linesOf(twice)).lines[0]?.extra, {
+    cost_centre: 'a',
+    note: 'b',
+    cost_centre_12: 'c',
+  })
+})
+
+test('a line without a product is kept under its description, and passes for no resource', async () => {
+  const { lines } = await linesOf(
+    csv([
+      row({ product: ' ', description: 'Promotional thing (web-01)', USD: '-$5.00' }),
+      row({ product: '', description: 'GST (5%)' }),
+      row({ product: '', description: 'web-01 (s-1vcpu-1gb)' }),
+      row({ product: '', description: 'Taxes' }),
+    ]),
+  )
+  assert.deepEqual(
+    lines.map(({ product, kind, name, amount, is_tax, tax_flagged }) => [
+      product,
+      kind,
+      name,
+      amount,
+      is_tax,
+      tax_flagged,
+    ]),
+    [
+      ['Promotional thing (web-01)', 'promotional_thing_web_01', null, '-5.00', false, false],
+      ['GST (5%)', 'gst_5', null, '6.00', true, true],
+      ['web-01 (s-1vcpu-1gb)', 'web_01_s_1vcpu_1gb', null, '6.00', false, false],
+      ['Taxes', 'tax', null, '6.00', true, true],
+    ],
   )
 })
 

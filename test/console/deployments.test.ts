@@ -47,9 +47,9 @@ test(
     const changed = page.getByRole('dialog', { name: 'Change the plan of shop' })
     await changed.getByLabel('To').selectOption('plan:growth')
     await changed.getByRole('button', { name: 'Preview' }).click()
-    await changed.getByText('+$60.00').waitFor()
+    await changed.getByRole('row', { name: /^Base price: growth/ }).waitFor()
     assert.equal(await page.getByRole('link', { name: 'starter' }).count(), 1, 'nothing is changed yet')
-    await changed.getByRole('button', { name: 'Change to growth' }).click()
+    await changed.getByRole('button', { name: 'Change the plan' }).click()
     await page.getByRole('link', { name: 'growth' }).waitFor()
 
     await page.getByRole('button', { name: 'Move to paused' }).click()

@@ -44,6 +44,7 @@ test(
     await page.getByText('No costs in these months. They come with the provider’s invoices.').waitFor()
     await assertAccessible(page)
     for (const [tab, text] of [
+      ['Statements', 'No statement matches.'],
       ['Invoices', 'No invoice matches.'],
       ['Cost lines', 'No line matches.'],
       ['Unmatched lines', 'Every line is matched'],
@@ -266,7 +267,12 @@ test(
       'droplet $6.00 $12.00 37.5 %',
     ])
     const links = page.getByRole('navigation').getByRole('link')
-    assert.deepEqual((await links.allInnerTexts()).slice(-3), ['Money', 'Cost lines', 'Administration'])
+    assert.deepEqual((await links.allInnerTexts()).slice(-4), [
+      'Money',
+      'Statements',
+      'Cost lines',
+      'Administration',
+    ])
     await links.filter({ hasText: 'Cost lines' }).click()
     assert.equal((await rowsOf(page, 'Cost lines')).length, 5)
     assert.equal(await page.getByRole('button', { name: /^Assign/ }).count(), 0)

@@ -124,24 +124,55 @@ test('costs become one stack for each currency, every month in each: the dearest
     row('2026-10-01', null, 900, true),
     row('2026-10-01', 'a', 700, false, 'EUR'),
   ]
-  const months = ['2026-08-01', '2026-09-01', '2026-10-01']
-  assert.deepEqual(stacksOf(rows, 'tenant'), [
+  const periods = ['2026-08-01', '2026-09-01', '2026-10-01']
+  assert.deepEqual(stacksOf(rows, ['tenant']), [
     {
       currency: 'USD',
-      months,
+      periods,
       groups: [
-        { value: 'b', others: false, amounts: [0, 0, 5], total: 5 },
-        { value: 'a', others: false, amounts: [1.25, 0, 2.25], total: 3.5 },
-        { value: null, others: false, amounts: [50, 0, 0], total: 50 },
-        { value: null, others: true, amounts: [0, 0, 9], total: 9 },
+        { values: ['b'], others: false, amounts: [0, 0, 5], total: 5 },
+        { values: ['a'], others: false, amounts: [1.25, 0, 2.25], total: 3.5 },
+        { values: [null], others: false, amounts: [50, 0, 0], total: 50 },
+        { values: [null], others: true, amounts: [0, 0, 9], total: 9 },
       ],
       total: 67.5,
     },
     {
       currency: 'EUR',
-      months,
-      groups: [{ value: 'a', others: false, amounts: [0, 0, 7], total: 7 }],
+      periods,
+      groups: [{ values: ['a'], others: false, amounts: [0, 0, 7], total: 7 }],
       total: 7,
+    },
+  ])
+})
+
+test('costs by day and several dimensions: every day between, what no dimension names last, estimates from their first day', () => {
+  const row = (
+    period: string,
+    tenant_id: string | null,
+    tag: string | null,
+    amount: string,
+    estimate = false,
+  ) => ({
+    ...{ period, tenant_id, tag, amount, estimate, currency: 'USD' },
+  })
+  const rows = [
+    row('2026-02-27', 'a', 'web', '1'),
+    row('2026-02-27', 'a', null, '2'),
+    row('2026-03-01', null, null, '9', true),
+    row('2026-03-01', 'a', 'web', '4', true),
+  ]
+  assert.deepEqual(stacksOf(rows, ['tenant', 'tag'], 'day'), [
+    {
+      currency: 'USD',
+      periods: ['2026-02-27', '2026-02-28', '2026-03-01'],
+      groups: [
+        { values: ['a', 'web'], others: false, amounts: [1, 0, 4], total: 5 },
+        { values: ['a', null], others: false, amounts: [2, 0, 0], total: 2 },
+        { values: [null, null], others: false, amounts: [0, 0, 9], total: 9 },
+      ],
+      total: 16,
+      estimatedFrom: 2,
     },
   ])
 })

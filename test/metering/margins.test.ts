@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { isDoubtfulTax, isTax } from '../../src/features/billing/cost-line.ts'
-import { readAmount } from '../../src/features/billing/csv-line.ts'
+import { readAmount } from '../../src/features/billing/written-amount.ts'
 import { costLines, haveIngested, haveInvoice, haveResource, ingest, type Line } from '../support/billing.ts'
 import { csv, row } from '../support/csv.ts'
 import { onPostgresAlone } from '../support/engine.ts'
@@ -279,10 +279,7 @@ test(
         for (const { currency, lines: drawn } of invoices) {
           const rows = drawn.map(({ sign, whole, fraction, words, deployment: owner, ...rest }) => {
             const [product, description] = words as [string, string]
-            const read = readAmount(
-              `${sign}${whole}${fraction && `.${fraction}`}`,
-              currency === 'JPY' ? 0 : 2,
-            )!
+            const read = readAmount(`${sign}${whole}${fraction && `.${fraction}`}`, currency)!
             return {
               ...rest,
               product,

@@ -159,6 +159,48 @@ test('statements are paged newest first, one for each month with terms or usage,
   assert.deepEqual((await list(bundle, silent.id)).data, [], 'without a subscription')
 })
 
+test('all statements are listed by month and number, by filters, page by page, and a tenant sees its own', async t => {
+  const bundle = await setup(t)
+  const { call, clock, tokens } = bundle
+  clock.set('2026-09-01T00:00:00Z')
+  const code = await plan(bundle, { price: 3000 })
+  const [shop, blog, portal] = [
+    await deployment(bundle),
+    await deployment(bundle),
+    await deployment(bundle, 'globex'),
+  ]
+  for (const { id } of [shop, blog, portal]) await subscribe(bundle, id, { plan_code: code })
+  clock.set('2026-11-04T00:05:00Z')
+  for (let i = 0; i < 3; i++) await meter(bundle)
+  await closeDue(bundle)
+  const all = async (query = '', token?: string) =>
+    (await call('GET', `/api/v1/statements?${query}`, { token })).body
+  const numbers = ({ data }: Any) => data.map(({ number }: Any) => number)
+  const first = await all('limit=4')
+  assert.deepEqual(numbers(first), ['2026-10-000003', '2026-10-000002', '2026-10-000001', '2026-09-000003'])
+  const rest = await all(`limit=4&cursor=${first.next_cursor}`)
+  assert.deepEqual([numbers(rest), rest.next_cursor], [['2026-09-000002', '2026-09-000001'], null])
+  assert.deepEqual(first.data.at(-1), (await list(bundle, portal.id)).data[1])
+  assert.deepEqual(numbers(await all('period=2026-09')), [
+    '2026-09-000003',
+    '2026-09-000002',
+    '2026-09-000001',
+  ])
+  assert.deepEqual(numbers(await all('tenant_id=globex')), ['2026-10-000003', '2026-09-000003'])
+  assert.deepEqual(numbers(await all(`deployment_id=${blog.id}&period=2026-10`)), ['2026-10-000002'])
+  assert.deepEqual(numbers(await all(`adjusts=${first.data[0].id}`)), [])
+
+  const token = await tokens.tenant('globex')
+  assert.deepEqual(numbers(await all('', token)), ['2026-10-000003', '2026-09-000003'])
+  assert.deepEqual(numbers(await all(`deployment_id=${shop.id}`, token)), [])
+  const foreign = await call('GET', '/api/v1/statements?tenant_id=acme', { token })
+  assert.equal(foreign.status, 403)
+  assert.equal((await call('GET', '/api/v1/statements?period=2026-13')).status, 422)
+
+  const file = await call('GET', `/api/v1/statements/${first.data[0].id}?format=csv`, { token })
+  assert.match(file.headers.get('content-disposition') ?? '', /statement-2026-10-000003\.csv/)
+})
+
 test('the database lets nobody change a statement, or terms of a month that is closed', async t => {
   const bundle = await setup(t)
   const { ctx } = bundle

@@ -218,6 +218,21 @@ test('a version that is not active is for a platform_admin, a draft for nobody',
   }
 })
 
+test('a tenant calls a scheduled change off by choosing the version that it has, also one that is retired', async t => {
+  const bundle = await setup(t)
+  const { id } = await deployment(bundle)
+  const code = await plan(bundle)
+  const token = await bundle.tokens.tenant('acme')
+  const own = (await subscribe(bundle, id, { plan_code: code }, token)).body.data.plan_version_id
+  await publish(bundle, code, { base_price_cents: 5900 })
+  await change(bundle, id, { plan_code: code, effective_from: 'next_period' }, token)
+  assert.equal((await shown(bundle, id)).scheduled_versions.length, 1)
+  const { status, text } = await change(bundle, id, { plan_version_id: own }, token)
+  assert.equal(status, 200, text)
+  const { plan_version_id, scheduled_versions } = await shown(bundle, id)
+  assert.deepEqual([plan_version_id, scheduled_versions], [own, []])
+})
+
 test('without a subscription there is nothing to change: 409', async t => {
   const bundle = await setup(t)
   const { id } = await deployment(bundle)

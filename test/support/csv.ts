@@ -74,8 +74,8 @@ export function csv(rows: Row[], columns: readonly string[] = HEADER, lineEnd = 
   return lines.map(line => line.map(field).join(',') + lineEnd).join('')
 }
 
-/** All lines of a file, read in chunks of so many bytes. */
-export async function linesOf(text: string | Uint8Array, chunk = 65_536) {
+/** All lines of a file of an invoice in this currency, read in chunks of so many bytes. */
+export async function linesOf(text: string | Uint8Array, chunk = 65_536, invoiceCurrency = 'USD') {
   const bytes = Buffer.from(text as string)
   const chunks = async function* () {
     const check = new TextCheck()
@@ -88,7 +88,8 @@ export async function linesOf(text: string | Uint8Array, chunk = 65_536) {
   }
   const lines: InvoiceLine[] = []
   let currency = ''
-  for await (const reading of readInvoiceFile(chunks(), line => lines.push(line))) currency = reading.currency
+  const take = (line: InvoiceLine) => lines.push(line)
+  for await (const reading of readInvoiceFile(chunks(), invoiceCurrency, take)) currency = reading.currency
   return { currency, lines }
 }
 
@@ -115,8 +116,51 @@ export const BAD_FILES: [what: string, file: string | Uint8Array, says: RegExp][
     csv([row({ EUR: '1' })], [...HEADER, 'EUR']),
     /line 1: there are several amounts: USD, EUR/,
   ],
+  [
+    'an amount by two names',
+    csv([row({ Amount: '6' })], [...HEADER, 'Amount']),
+    /line 1: there are several amounts: USD, Amount/,
+  ],
+  ['one currency in two cases', csv([row({ usd: '6' })], [...HEADER, 'usd']), /several amounts: USD, usd/],
+  ['a currency of the past', csv([row()]).replace('USD', 'DEM'), /line 1: columns are missing: the amount/],
+  [
+    'an empty row before a bad header',
+    `,,\n${csv([row()], ['product', 'USD'])}`,
+    /line 2: columns are missing/,
+  ],
+  [
+    'another currency’s symbol',
+    csv([row(), row({ USD: '€1.00' })]),
+    /line 3, column USD: "€1.00" is not an amount in USD/,
+  ],
+  [
+    'another dollar',
+    csv([row({ USD: 'CA$1.00' })]),
+    /line 2, column USD: "CA\$1.00" is not an amount in USD/,
+  ],
+  [
+    'another currency’s code',
+    csv([row({ USD: 'EUR 1.00' })]),
+    /line 2, column USD: "EUR 1.00" is not an amount/,
+  ],
+  [
+    'another symbol than the invoice’s currency',
+    csv([row({ Amount: '£1.00' })], ['Amount', ...HEADER.filter(c => c !== 'USD')]),
+    /line 2, column Amount: "£1.00" is not an amount in USD/,
+  ],
+  [
+    'a currency that contradicts the amount’s',
+    csv([row({ Currency: 'usd' }), row({ Currency: 'EUR' })], [...HEADER, 'Currency']),
+    /line 3, column currency: "EUR" is not the invoice’s currency, USD/,
+  ],
+  ['a decimal comma', csv([row({ USD: '$1.234,56' })]), /line 2, column USD: "\$1.234,56" is not an amount/],
+  ['hours that are money', csv([row({ hours: '$1,234' })]), /line 2, column hours: "\$1,234"/],
   ['a column twice', csv([row()], [...HEADER, 'Product']), /line 1: the column "product" is there twice/],
-  ['no product', csv([row(), row({ product: ' ' })]), /line 3, column product: is empty/],
+  [
+    'neither product nor description',
+    csv([row({ product: '', description: ' ' })]),
+    /line 2, column description/,
+  ],
   ['no description', csv([row({ description: '' })]), /line 2, column description: is empty/],
   ['no amount in a line', csv([row({ USD: '' })]), /line 2, column USD: is empty/],
   [

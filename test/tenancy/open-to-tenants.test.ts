@@ -36,7 +36,9 @@ const OPEN = `
   PATCH /api/v1/deployments/:id
   GET /api/v1/deployments/:id/events
   GET /api/v1/deployments/:id/usage
+  GET /api/v1/deployments/:id/usage/days
   GET /api/v1/deployments/:id/statements
+  GET /api/v1/statements
   GET /api/v1/statements/:id
   POST /api/v1/deployments/:id/transition
   POST /api/v1/deployments/:id/subscribe

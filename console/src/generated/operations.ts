@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 0dfbe3ac6edce806e641d1dc23bc41fa33d9ff98bb9e93ee4a3d9f2966d5dbfa
+// Made from docs/openapi.json by `npm run console:types`: 7341aca92fb86edf9091865f6584c9706182800b4a90e4a66c55216b0de86ad1
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -103,8 +103,10 @@ export const operations = {
   revokeApiKey: ["DELETE","/api/v1/users/{user_id}/api_keys/{key_id}","API keys","tenants","users:write"],
   rotateApiKey: ["POST","/api/v1/users/{user_id}/api_keys/{key_id}/rotate","API keys","tenants","users:write"],
   getUsage: ["GET","/api/v1/deployments/{id}/usage","Deployments","tenants","deployments:read"],
+  getUsageByDay: ["GET","/api/v1/deployments/{id}/usage/days","Deployments","tenants","deployments:read"],
   listMargins: ["GET","/api/v1/billing/margins","Billing","operators","billing:read"],
   listStatements: ["GET","/api/v1/deployments/{id}/statements","Deployments","tenants","deployments:read"],
+  listAllStatements: ["GET","/api/v1/statements","Deployments","tenants","deployments:read"],
   getStatement: ["GET","/api/v1/statements/{id}","Deployments","tenants","deployments:read"],
   listBudgets: ["GET","/api/v1/budgets","Budgets","tenants","budgets:read"],
   createBudget: ["POST","/api/v1/budgets","Budgets","tenants","budgets:write"],

@@ -1,4 +1,4 @@
-// What is sold: plans with their active version, addons, and the prices of what no plan covers.
+// What is sold: plans with their active version, addons, the meters of usage, and the prices of what no plan covers.
 import { useState } from 'preact/hooks'
 import { api, ok, once, type Schemas } from '../api.ts'
 import { useList } from '../query.ts'
@@ -18,12 +18,15 @@ import {
   Time,
 } from '../ui/index.ts'
 import { Addons } from './catalog/addons.tsx'
+import { Meters } from './catalog/meters.tsx'
 import { Prices } from './catalog/prices.tsx'
+import { counted, useScales } from './catalog/scales.ts'
 import { CODE } from './catalog/terms.ts'
 
 type Plan = Schemas['Plan']
 
 export default function Catalog() {
+  useScales()
   const plans = useList(
     (cursor, signal) => ok(api.GET('/api/v1/catalog/plans', { params: { query: { cursor } }, signal })),
     [],
@@ -40,6 +43,7 @@ export default function Catalog() {
         />
       </Section>
       <Addons />
+      <Meters />
       <Prices />
     </Page>
   )
@@ -65,7 +69,10 @@ const columns: Column<Plan>[] = [
     cell: ({ active_version: version }) =>
       version?.items
         .filter(({ included_qty }) => included_qty > 0)
-        .map(({ resource_kind, included_qty }) => `${included_qty} × ${resource_kind.replaceAll('_', ' ')}`)
+        .map(
+          ({ resource_kind, included_qty }) =>
+            `${counted(resource_kind, included_qty)} × ${resource_kind.replaceAll('_', ' ')}`,
+        )
         .join(', ') || <Missing />,
   },
   { name: 'Published', cell: ({ active_version }) => <Time at={active_version?.published_at} /> },

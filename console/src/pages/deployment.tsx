@@ -20,6 +20,7 @@ import { BillingActions, EditDeployment } from './deployment/edit.tsx'
 import { Lifecycle } from './deployment/lifecycle.tsx'
 import { Moves } from './deployment/moves.tsx'
 import { Provisioning } from './deployment/provisioning.tsx'
+import { Statements } from './deployment/statements.tsx'
 import { Subscription } from './deployment/subscription.tsx'
 import { Usage } from './deployment/usage.tsx'
 
@@ -60,7 +61,8 @@ export default function DeploymentPage({ params: { id = '' } }: PageProps) {
               </Section>
               <Subscription deployment={data} done={reload} />
             </div>
-            <Usage id={id} subscription={data.subscription?.plan_version_id} />
+            <Usage id={id} subscription={data.subscription} />
+            <Statements id={id} />
             <Provisioning deployment={data} />
             <Events id={id} latest={data.events.at(-1)?.id} />
           </>

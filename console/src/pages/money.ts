@@ -11,6 +11,15 @@ export const monthFilter = (name: string): string | undefined => {
   return month && (/^\d{4}-\d\d(-\d\d)?$/.test(month) ? `${month.slice(0, 7)}-01` : month)
 }
 
+/** A day of the address as it is; a whole month (`2026-10`) stands for its first or, up to then, its last day. */
+export const dayFilter = (name: 'from' | 'to'): string | undefined => {
+  const day = filter(name)
+  if (!day || !/^\d{4}-\d\d$/.test(day)) return day
+  const end = new Date(`${day}-01T00:00:00Z`)
+  end.setUTCMonth(end.getUTCMonth() + 1, 0)
+  return name === 'from' ? `${day}-01` : end.toISOString().slice(0, 10)
+}
+
 /** The last month that is over: of it there can be an invoice. */
 export function lastMonth(): string {
   const now = new Date()

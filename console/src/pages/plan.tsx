@@ -19,10 +19,12 @@ import {
   Table,
 } from '../ui/index.ts'
 import { Drafts, NewDraft } from './catalog/drafts.tsx'
-import { overage } from './catalog/terms.ts'
+import { counted, useScales } from './catalog/scales.ts'
+import { atMost, overage } from './catalog/terms.ts'
 import { Versions } from './catalog/versions.tsx'
 
 export default function PlanPage({ params: { code = '' } }: PageProps) {
+  useScales()
   const plan = useQuery(
     signal => ok(api.GET('/api/v1/catalog/plans/{code}', { params: { path: { code } }, signal })),
     [code],
@@ -98,9 +100,13 @@ function Offer({ plan: { active_version: version } }: { plan: Schemas['Plan'] })
           empty="Nothing: everything costs what the resource prices say."
           columns={[
             { name: 'Kind', cell: ({ resource_kind }) => resource_kind.replaceAll('_', ' ') },
-            { name: 'Included', number: true, cell: ({ included_qty }) => included_qty },
+            {
+              name: 'Included',
+              number: true,
+              cell: ({ resource_kind, included_qty }) => counted(resource_kind, included_qty),
+            },
             { name: 'Beyond that', number: true, cell: item => overage(item, currency) },
-            { name: 'At most', number: true, cell: ({ hard_cap_qty }) => hard_cap_qty ?? 'no cap' },
+            { name: 'At most', number: true, cell: atMost },
           ]}
         />
       </Section>

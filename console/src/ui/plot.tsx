@@ -18,6 +18,8 @@ interface PlotProps {
   as?: 'line' | 'stacked'
   format?: (value: number) => string
   formatTime?: (time: string) => string
+  /** Of stacked bars those that are not known yet: from which on, and the word for them. They are drawn faint. */
+  estimated?: { from: number; word: string } | undefined
 }
 
 const HEIGHT = 220
@@ -31,9 +33,10 @@ export function Plot({
   as = 'line',
   format = String,
   formatTime = shortDate,
+  estimated,
 }: PlotProps) {
   const box = useRef<HTMLDivElement>(null)
-  const key = JSON.stringify([times, series, as])
+  const key = JSON.stringify([times, series, as, estimated])
   useEffect(() => {
     let plot: uPlot | undefined
     let gone = false
@@ -77,9 +80,11 @@ export function Plot({
     const drawn = series.map(({ name }, i) => ({ name, colour: COLOURS[i % COLOURS.length]! }))
     if (as === 'stacked') drawn.reverse()
     const bars = as === 'stacked' ? UPlot.paths.bars!({ size: [0.7, 60] }) : undefined
+    const behind = getComputedStyle(document.body).backgroundColor
     return {
       width,
       height: HEIGHT,
+      ...(estimated && { hooks: { draw: [plot => fade(plot, estimated.from - 0.5, behind)] } }),
       legend: { show: false },
       cursor: { drag: { x: false, y: false } },
       scales: {
@@ -121,6 +126,11 @@ export function Plot({
               {name}
             </li>
           ))}
+          {estimated && (
+            <li class="quiet">
+              <span class="swatch faint" aria-hidden="true" /> {estimated.word}
+            </li>
+          )}
         </ul>
       </figcaption>
       <div ref={box} aria-hidden="true" />
@@ -141,7 +151,10 @@ export function Plot({
             <tbody>
               {times.map((time, i) => (
                 <tr key={time}>
-                  <th scope="row">{formatTime(time)}</th>
+                  <th scope="row">
+                    {formatTime(time)}
+                    {estimated && i >= estimated.from && <span class="quiet"> {estimated.word}</span>}
+                  </th>
                   {series.map(({ name, values }) => (
                     <td key={name} class="number">
                       {values[i] === null || values[i] === undefined ? '–' : format(values[i])}
@@ -155,6 +168,16 @@ export function Plot({
       </details>
     </figure>
   )
+}
+
+/** Lays the page's own colour over everything from a place on. */
+function fade({ ctx, bbox, valToPos }: uPlot, from: number, colour: string) {
+  const left = Math.max(bbox.left, valToPos(from, 'x', true))
+  ctx.save()
+  ctx.globalAlpha = 0.55
+  ctx.fillStyle = colour
+  ctx.fillRect(left, bbox.top, bbox.left + bbox.width - left, bbox.height)
+  ctx.restore()
 }
 
 const shortDate = (time: string) => time.slice(0, 10)

@@ -38,7 +38,10 @@ export const CostLine = noun(
     project_name: Nullable(Type.String()),
     category: Nullable(Type.String()),
     is_tax: Type.Boolean(),
-    tax_flagged: Type.Boolean({ description: 'Tax by its description, but not by its product.' }),
+    tax_flagged: Type.Boolean({
+      description:
+        'Tax by its description but not by its product, or by its product but not by its description.',
+    }),
     extra: Type.Record(Type.String(), Type.String(), {
       description: 'Columns of the file that are not known.',
     }),
@@ -72,9 +75,9 @@ export const endOf = ({ end_at, period }: Pick<CostLineRow, 'end_at' | 'period'>
 // The specification's rule, which takes a droplet named `taxi-api` for tax; such a line is flagged for a person to see.
 export const isTax = (description: string): boolean => /gst|tax/i.test(description)
 
-/** Tax by its description, though the provider's own product says otherwise. */
+/** The description and the provider's own product disagree on whether it is tax. */
 export const isDoubtfulTax = (description: string, product: string): boolean =>
-  isTax(description) && product.toLowerCase() !== 'taxes'
+  isTax(description) !== (kindOf(product) === 'tax')
 
 /** The products of each kind: of the inventory's, and of others with a shorter name. */
 const PRODUCTS = {

@@ -1,6 +1,8 @@
 // One row of an invoice's CSV, read and checked: exact amounts, times in UTC. Columns are known by their names, in any
-// order; the amount's is named by its currency, and what is not known is kept as extra.
+// order and however these are written; the amount's is named by its currency or `amount`, and what is not known is kept as extra.
+import { isCurrency } from '../../kernel/currencies.ts'
 import { type InvoiceLine, isDoubtfulTax, isTax, kindOf, nameOf } from './cost-line.ts'
+import { readAmount } from './written-amount.ts'
 
 /** As an editor counts lines, from 1. */
 interface Position {
@@ -27,49 +29,66 @@ const shown = (value: string): string =>
 
 const REQUIRED = ['product', 'description', 'start', 'end'] as const
 // An older header has no category.
-const OPTIONAL = ['group_description', 'hours', 'project_name', 'category'] as const
+const OPTIONAL = ['group_description', 'hours', 'project_name', 'category', 'currency'] as const
 const KNOWN: readonly string[] = [...REQUIRED, ...OPTIONAL]
 
 type Known = (typeof REQUIRED)[number] | (typeof OPTIONAL)[number]
 
 /** Positions; -1 for an optional column that the file lacks. */
-export type Columns = Record<Known, number> & {
+export interface Columns {
+  at: Record<Known | 'amount', number>
   count: number
-  amount: number
-  /** Also what the amount's column is called. */
+  /** As the file calls the amount. */
+  amountName: string
   currency: string
   extra: { name: string; at: number }[]
 }
 
-const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
+/** A name however it is written: `Group Description` is `group_description`. */
+const keyOf = (name: string): string =>
+  name
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, '_')
 
-export function readHeader(header: readonly string[]): Columns {
-  const names = header.map(name => name.trim())
-  const keys = names.map(name => name.toLowerCase().replace(/[ -]+/g, '_'))
-  const twice = keys.find((key, at) => key !== '' && keys.indexOf(key) !== at)
+const isAmount = (key: string): boolean => key === 'amount' || isCurrency(key.toUpperCase())
+
+/** `currency`: the invoice's own, for a file that does not name one. */
+export function readHeader(header: readonly string[], currency: string, line: number): Columns {
+  const wrongHeader = (problem: string) => new InvoiceFileError(problem, { line })
+  const keys = header.map(keyOf)
+  const twice = KNOWN.find(key => keys.indexOf(key) !== keys.lastIndexOf(key))
   if (twice !== undefined) throw wrongHeader(`the column ${shown(twice)} is there twice`)
 
-  const amounts = names.filter(name => CURRENCIES.has(name))
-  if (amounts.length > 1) throw wrongHeader(`there are several amounts: ${amounts.join(', ')}`)
+  // Two of them are two opinions of what is owed, also when one of them is right.
+  const amounts = keys.flatMap((key, at) => (isAmount(key) ? [at] : []))
+  if (amounts.length > 1) {
+    const names = amounts.map(at => header[at]!.trim())
+    throw wrongHeader(`there are several amounts: ${names.join(', ')}`)
+  }
+  const [amount] = amounts
   const missing: string[] = REQUIRED.filter(key => !keys.includes(key))
-  if (amounts.length === 0) missing.push('the amount (named by its currency, such as USD)')
-  if (missing.length > 0) throw wrongHeader(`columns are missing: ${missing.join(', ')}`)
-
-  const currency = amounts[0]!
+  if (amount === undefined) missing.push('the amount (named by its currency, such as USD, or amount)')
+  if (missing.length > 0 || amount === undefined) {
+    throw wrongHeader(`columns are missing: ${missing.join(', ')}`)
+  }
   const at = Object.fromEntries(KNOWN.map(key => [key, keys.indexOf(key)])) as Record<Known, number>
   return {
-    ...at,
+    at: { ...at, amount },
     count: header.length,
-    amount: names.indexOf(currency),
-    currency,
-    // A column without a name holds nothing that could be asked for.
-    extra: names.flatMap((name, at) =>
-      name === '' || name === currency || KNOWN.includes(keys[at]!) ? [] : [{ name, at }],
-    ),
+    amountName: header[amount]!.trim(),
+    currency: keys[amount] === 'amount' ? currency : keys[amount]!.toUpperCase(),
+    extra: extraColumns(keys, amount),
   }
 }
 
-const wrongHeader = (problem: string) => new InvoiceFileError(problem, { line: 1 })
+/** A column without a name holds nothing that could be asked for; of two with one name the second says where it stands. */
+function extraColumns(keys: readonly string[], amount: number): Columns['extra'] {
+  return keys.flatMap((key, at) => {
+    if (key === '' || at === amount || KNOWN.includes(key)) return []
+    return [{ name: keys.indexOf(key) === at ? key : `${key}_${at + 1}`, at }]
+  })
+}
 
 /** A record may be shorter than the header: what it lacks is empty. */
 export function readInvoiceLine(record: readonly string[], columns: Columns, line: number): InvoiceLine {
@@ -77,30 +96,40 @@ export function readInvoiceLine(record: readonly string[], columns: Columns, lin
     const problem = `there are ${record.length} fields, but ${columns.count} columns`
     throw new InvoiceFileError(problem, { line })
   }
-  const product = required(record, columns.product, 'product', line)
-  const description = required(record, columns.description, 'description', line)
-  const written = required(record, columns.amount, columns.currency, line)
-  const amount = readAmount(written, minorDigits(columns.currency))
-  if (!amount) throw unreadable(written, 'an amount', columns.currency, line)
+  const { at, amountName, currency } = columns
+  const description = required(record, at.description, 'description', line)
+  const named = optional(record, at.product)
+  // Money that says what it is for is kept, whatever else it leaves out.
+  const product = named ?? description
+  const written = required(record, at.amount, amountName, line)
+  const amount = readAmount(written, currency)
+  if (!amount) throw unreadable(written, `an amount in ${currency}`, amountName, line)
+  checkCurrency(optional(record, at.currency), currency, line)
   const kind = kindOf(product)
   return {
     line_number: line,
     product,
-    group_description: optional(record, columns.group_description),
+    group_description: optional(record, at.group_description),
     description,
     kind,
     name: nameOf(kind, description),
-    hours: hoursAt(record, columns.hours, line),
-    start_at: timeAt(record, columns.start, 'start', line),
-    end_at: timeAt(record, columns.end, 'end', line),
+    hours: hoursAt(record, at.hours, line),
+    start_at: timeAt(record, at.start, 'start', line),
+    end_at: timeAt(record, at.end, 'end', line),
     amount: amount.amount,
     amount_minor: amount.minor,
-    project_name: optional(record, columns.project_name),
-    category: optional(record, columns.category),
+    project_name: optional(record, at.project_name),
+    category: optional(record, at.category),
     is_tax: isTax(description),
-    tax_flagged: isDoubtfulTax(description, product),
+    tax_flagged: isDoubtfulTax(description, named ?? ''),
     extra: extraOf(record, columns),
   }
+}
+
+/** A column may say the currency too, and then says the same. */
+function checkCurrency(said: string | null, currency: string, line: number): void {
+  if (said !== null && said.toUpperCase() !== currency)
+    throw unreadable(said, `the invoice’s currency, ${currency}`, 'currency', line)
 }
 
 /** What a line says, for telling whether two sets of lines say the same: no matter how its file was written. */
@@ -126,14 +155,13 @@ function timeAt(record: readonly string[], at: number, column: string, line: num
   return time
 }
 
-const HOURS = /^\d{1,9}(\.\d{1,9})?$/
+const HOURS = /^(?:\d{1,9}|\d{1,3}(?:,\d{3}){1,2})(?:\.\d{1,9})?$/
 
 function hoursAt(record: readonly string[], at: number, line: number): string | null {
   const written = optional(record, at)
   if (written === null) return null
-  const hours = written.includes(',') ? readAmount(written, 0)?.amount : written
-  if (hours === undefined || !HOURS.test(hours)) throw unreadable(written, 'a number of hours', 'hours', line)
-  return hours
+  if (!HOURS.test(written)) throw unreadable(written, 'a number of hours', 'hours', line)
+  return written.replaceAll(',', '')
 }
 
 function extraOf(record: readonly string[], { extra }: Columns): InvoiceLine['extra'] {
@@ -145,61 +173,6 @@ function extraOf(record: readonly string[], { extra }: Columns): InvoiceLine['ex
 
 const unreadable = (value: string, what: string, column: string, line: number) =>
   new InvoiceFileError(`${shown(value)} is not ${what}`, { line, column })
-
-/** `amount` is an exact decimal; `minor` rounds it to whole minor units, half away from zero. */
-export interface Amount {
-  amount: string
-  minor: number
-}
-
-// Sign, symbol, sign, digits with or without groups of three, fraction; all of it in parentheses means negative too.
-const WRITTEN_AMOUNT =
-  /^(\()?([-−+])?[ ]?(?:[A-Z]{0,3}\p{Sc})?[ ]?([-−+])?(\d{1,3}(?:,\d{3})+|\d*)(?:\.(\d*))?(\))?$/u
-const MOST_DIGITS = 15
-const MOST_FRACTION = 18
-
-/** Never through a float. Undefined when it is no amount; `digits` is how many decimals the minor unit has. */
-export function readAmount(text: string, digits: number): Amount | undefined {
-  const match = WRITTEN_AMOUNT.exec(text)
-  if (!match) return undefined
-  const [, open, before, after, grouped = '', fraction = '', close] = match
-  if ((open === undefined) !== (close === undefined)) return undefined
-  if ([open, before, after].filter(mark => mark !== undefined).length > 1) return undefined
-  const negative = open !== undefined || isMinus(before) || isMinus(after)
-  const whole = grouped.replaceAll(',', '').replace(/^0+(?=\d)/, '')
-  if (whole === '' && fraction === '') return undefined
-  if (whole.length > MOST_DIGITS || fraction.length > MOST_FRACTION) return undefined
-  const minor = minorOf(whole, fraction, digits)
-  if (!Number.isSafeInteger(minor)) return undefined
-  const decimal = `${whole || '0'}${fraction === '' ? '' : `.${fraction}`}`
-  const isNothing = minor === 0 && !/[1-9]/.test(decimal)
-  return {
-    amount: negative && !isNothing ? `-${decimal}` : decimal,
-    minor: negative && minor !== 0 ? -minor : minor,
-  }
-}
-
-const isMinus = (mark: string | undefined) => mark === '-' || mark === '−'
-
-const FIVE = '5'.charCodeAt(0)
-
-function minorOf(whole: string, fraction: string, digits: number): number {
-  const kept = Number(whole + fraction.slice(0, digits).padEnd(digits, '0'))
-  return fraction.charCodeAt(digits) >= FIVE ? kept + 1 : kept
-}
-
-const digitsOf = new Map<string, number>()
-
-/** Decimals of a currency's minor unit: 2 for USD, 0 for JPY. */
-export function minorDigits(currency: string): number {
-  let digits = digitsOf.get(currency)
-  if (digits === undefined) {
-    const format = new Intl.NumberFormat('en', { style: 'currency', currency })
-    digits = format.resolvedOptions().maximumFractionDigits ?? 2
-    digitsOf.set(currency, digits)
-  }
-  return digits
-}
 
 // `2026-10-01 00:00:00 +0000`
 const WRITTEN_TIME =

@@ -85,11 +85,9 @@ export async function ingestInvoice(
         const kept = await keepFile(deps, { invoiceId, key, ...file }, signal)
         return transaction(db, async tx => {
           const outcome =
-            file.sha256 !== invoice.sha256
-              ? await replaceLines(tx, deps, invoice, file, signal)
-              : (await markUnchanged(tx, invoice, now()))
-                ? 'unchanged'
-                : 'overtaken'
+            file.sha256 === invoice.sha256
+              ? await keepLines(tx, deps, invoice)
+              : await replaceLines(tx, deps, invoice, file, signal)
           // One that was overtaken may have been put for nothing; under its own hash it is in nobody's way.
           if (kept && outcome !== 'overtaken') await recordFile(tx, kept)
           return outcome
@@ -107,6 +105,13 @@ export async function ingestInvoice(
     }
     throw error
   }
+}
+
+/** The file is the one that is known. Whoever waited for it goes on. */
+async function keepLines(tx: Executor, deps: Deps, known: InvoiceRow): Promise<'unchanged' | 'overtaken'> {
+  if (!(await markUnchanged(tx, known, deps.clock.now().toISOString()))) return 'overtaken'
+  if (known.awaits_file) await requestPush(tx, deps, known.id)
+  return 'unchanged'
 }
 
 /** Enough for a statement's own cost not to matter, few enough to die young. */
@@ -148,7 +153,7 @@ async function replaceLines(
   }
   let read: Reading | undefined
   try {
-    for await (read of readInvoiceFile(file.open(), take)) {
+    for await (read of readInvoiceFile(file.open(), invoice.currency, take)) {
       signal.throwIfAborted()
       if (batch.size >= LINES_A_BATCH) await write(read.currency)
     }
@@ -162,7 +167,7 @@ async function replaceLines(
   if (lines === 0 && Number(invoice.amount) !== 0)
     throw new InvoiceFileError(`there are no lines, though the invoice is over ${invoice.amount}`)
   await assignLines(tx, byHand)
-  await finishIngest(tx, invoice.id, {
+  await finishIngest(tx, known, {
     currency,
     sha256: file.sha256,
     // The month and the currency too: finance is told of them with the lines.

@@ -119,7 +119,7 @@ function linesBeforeBadOne(chunk: Uint8Array): number {
 /** A quote that is never closed would otherwise make the rest of the file one field. */
 const LONGEST_RECORD = 256 * 1024
 
-/** What is read of a file; the currency is known once the first line is. */
+/** What is read of a file; its currency is known once the first line is. */
 export interface Reading {
   currency: string
   lines: number
@@ -129,13 +129,15 @@ export interface Reading {
  * Hands each line on as it is found, and yields after each chunk of the file, so that the caller may do something with
  * what it was handed. (Lines that were collected here and handed on together would outlive the collector's notion of young
  * objects: with a million of them that is a hundred megabytes.) The first thing that is wrong ends the reading.
+ * `currency`: the invoice's own, for a file that does not name one.
  */
 export async function* readInvoiceFile(
   bytes: AsyncIterable<Uint8Array>,
+  currency: string,
   each: (line: InvoiceLine) => void,
 ): AsyncGenerator<Reading> {
   let columns: Columns | undefined
-  const reading: Reading = { currency: '', lines: 0 }
+  const reading: Reading = { currency, lines: 0 }
   const firstLineOf = lineCounter()
   const parser = parse({
     bom: true,
@@ -146,11 +148,13 @@ export async function* readInvoiceFile(
     // Called for each record as it is found, which costs less than a stream of records does. Nothing is passed on.
     on_record: (record: string[]) => {
       const line = firstLineOf(record, parser.info.lines)
+      // A row of nothing but commas and spaces is an empty line too.
+      if (record.every(isBlank)) return null
       if (columns) {
         each(readInvoiceLine(record, columns, line))
         reading.lines += 1
       } else {
-        columns = readHeader(record)
+        columns = readHeader(record, currency, line)
         reading.currency = columns.currency
       }
       return null
@@ -174,6 +178,8 @@ export async function* readInvoiceFile(
   if (!columns) throw new InvoiceFileError('the file is empty')
   yield reading
 }
+
+const isBlank = (field: string): boolean => field.trim() === ''
 
 /** The line a record begins on. The parser counts the line it ends on, and counts twice each CRLF inside quotes. */
 function lineCounter() {

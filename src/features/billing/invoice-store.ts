@@ -67,8 +67,8 @@ export const listBalances = (
 export type ListedInvoice = Pick<InvoiceRow, 'invoice_uuid' | 'invoice_number' | 'period' | 'amount'>
 
 /**
- * Headers as the provider lists them. One whose amount or month has changed is to be fetched again; a changed month
- * also forgets the file's hash, because its lines bear the month. What has not changed is not touched: an invoice that
+ * Headers as the provider lists them. One whose amount or month has changed is to be fetched again, and its lines count as
+ * neither reconciled nor pushed until then; a changed month also forgets the file's hash, because its lines bear the month. What has not changed is not touched: an invoice that
  * is being ingested is locked, and must not be waited for.
  */
 export async function upsertInvoices(tx: Executor, listed: ListedInvoice[], at: string): Promise<void> {
@@ -81,6 +81,10 @@ export async function upsertInvoices(tx: Executor, listed: ListedInvoice[], at: 
       update cloud_invoices i set invoice_number = l.invoice_number, period = l.period, amount = l.amount,
         ingest_status = case when (i.period, i.amount) is distinct from (l.period, l.amount)
           then 'pending' else i.ingest_status end,
+        awaits_file = i.awaits_file
+          or (i.lines_hash is not null and (i.period, i.amount) is distinct from (l.period, l.amount)),
+        reconciled = case when i.reconciled and (i.period, i.amount) is distinct from (l.period, l.amount)
+          then false else i.reconciled end,
         sha256 = case when i.period = l.period then i.sha256 end,
         updated_at = ${at}
       from listed l
@@ -132,13 +136,24 @@ export async function lockAgainstIngest(tx: Executor, id: string): Promise<void>
 
 type NewSet = Pick<InvoiceRow, 'currency' | 'sha256' | 'lines_hash' | 'ingested_at'>
 
+/** The invoice as it was when its file was asked for. */
+type AskedFor = Pick<InvoiceRow, 'id' | 'period' | 'amount' | 'ingest_count'>
+
+/** A header that changed while its file was on the way may have another file by now: it is to be fetched again. */
+const settled = ({ period, amount }: AskedFor, sum: ReturnType<typeof sql>) => {
+  const isAsAsked = sql`(i.period, i.amount) = (${period}::date, ${amount}::numeric)`
+  return sql`ingest_status = case when ${isAsAsked} then 'ingested' else 'pending' end, ingest_error = null,
+      awaits_file = not ${isAsAsked}, reconciled = ${isAsAsked} and ${reconciled(sum)}`
+}
+
 /** Sums up the invoice's lines as they now are. */
-export async function finishIngest(tx: Executor, id: string, set: NewSet): Promise<void> {
+export async function finishIngest(tx: Executor, asked: AskedFor, set: NewSet): Promise<void> {
+  const { id } = asked
   await sql`
     update cloud_invoices i set currency = ${set.currency}, sha256 = ${set.sha256}, lines_hash = ${set.lines_hash},
-      ingested_at = ${set.ingested_at}, updated_at = ${set.ingested_at}, ingest_status = 'ingested', ingest_error = null,
-      ingest_count = i.ingest_count + 1, line_count = s.lines, lines_amount = s.amount, amount_net_minor = s.net,
-      amount_tax_minor = s.tax, reconciled = ${reconciled(sql`s.amount`)}
+      ingested_at = ${set.ingested_at}, updated_at = ${set.ingested_at}, ingest_count = i.ingest_count + 1,
+      line_count = s.lines, lines_amount = s.amount, amount_net_minor = s.net, amount_tax_minor = s.tax,
+      ${settled(asked, sql`s.amount`)}
     from (
       select count(*)::int as lines, coalesce(sum(amount), 0) as amount,
         coalesce(sum(amount_minor) filter (where not is_tax), 0) as net,
@@ -164,16 +179,12 @@ const publishInvoice = (tx: Executor, type: EventType, id: string): Promise<void
 const reconciled = (sum: ReturnType<typeof sql>) => sql`round(${sum}, scale(i.amount)) = i.amount`
 
 /** The file is the one that the lines are from. False when another ingest has finished meanwhile. */
-export async function markUnchanged(
-  executor: Executor,
-  { id, ingest_count }: Pick<InvoiceRow, 'id' | 'ingest_count'>,
-  at: string,
-): Promise<boolean> {
+export async function markUnchanged(executor: Executor, asked: AskedFor, at: string): Promise<boolean> {
+  const { id, ingest_count } = asked
   return transaction(executor, async tx => {
     const { rows } = await sql<{ before: IngestStatus }>`
       with was as (select * from cloud_invoices where id = ${id} and ingest_count = ${ingest_count} for no key update)
-      update cloud_invoices i set ingest_status = 'ingested', ingest_error = null, updated_at = ${at},
-        reconciled = ${reconciled(sql`i.lines_amount`)}
+      update cloud_invoices i set updated_at = ${at}, ${settled(asked, sql`i.lines_amount`)}
       from was where i.id = was.id returning was.ingest_status as before`.execute(tx)
     if (rows[0] && rows[0].before !== 'ingested') await publishInvoice(tx, 'invoice.ingested', id)
     return rows.length > 0
@@ -246,7 +257,10 @@ const UNKNOWN_IF_PUSHED = sql<string | null>`case when pushed_lines_hash is not 
 /** One that has lines. */
 export type PushedInvoice = InvoiceRow & { lines_hash: string }
 
-const TO_PUSH = sql<boolean>`lines_hash is not null and pushed_lines_hash is distinct from lines_hash`
+const UNKNOWN_LINES = sql<boolean>`lines_hash is not null and pushed_lines_hash is distinct from lines_hash`
+
+/** Lines that the provider has changed since are not worth telling: the new ones are on their way. */
+const TO_PUSH = sql<boolean>`${UNKNOWN_LINES} and not awaits_file`
 
 /**
  * The invoice, if it has lines that finance does not know. From now until the receipt is kept, nobody knows which set
@@ -287,7 +301,7 @@ export async function countTroubledInvoices(executor: Executor): Promise<Trouble
   const { rows } = await sql<TroubledInvoices>`
     select count(*) filter (where lines_hash is null)::int as not_ingested,
       count(*) filter (where ingest_status = 'failed')::int as ingest_failed,
-      count(*) filter (where ${TO_PUSH})::int as not_pushed,
+      count(*) filter (where ${UNKNOWN_LINES} or awaits_file)::int as not_pushed,
       count(*) filter (where not reconciled)::int as not_reconciled
     from cloud_invoices`.execute(executor)
   return rows[0]!

@@ -37,7 +37,7 @@ export const Balance = noun(
 
 /** SQL, of a row `$` of cloud_invoices. */
 export const FINANCE_STATUS = `case when $.lines_hash is null then 'not_ingested' when $.pushed_lines_hash is null then 'not_pushed'
-  when $.pushed_lines_hash = $.lines_hash then 'pushed' else 'outdated' end`
+  when $.pushed_lines_hash = $.lines_hash and not $.awaits_file then 'pushed' else 'outdated' end`
 
 export const Invoice = noun(
   'Invoice',
@@ -62,14 +62,19 @@ export const Invoice = noun(
     lines_amount: Nullable(Type.String({ description: 'The sum of the lines, exactly.' })),
     amount_net_minor: Nullable(Minor('The sum of `amount_minor` of the lines that are no tax.')),
     amount_tax_minor: Nullable(Minor('The sum of `amount_minor` of the lines that are tax.')),
-    reconciled: Nullable(Type.Boolean({ description: 'Whether the lines add up to the invoice’s amount.' })),
+    reconciled: Nullable(
+      Type.Boolean({
+        description:
+          'Whether the lines add up to the invoice’s amount; false from when that changes until the new file is in.',
+      }),
+    ),
     sha256: Nullable(Type.String({ description: 'Of the file the lines are from.' })),
     pushed_to_finance_at: Nullable(Time),
     finance_invoice_id: Nullable(Type.String()),
     finance_action: Nullable(Type.Enum([...FINANCE_ACTIONS])),
     finance_status: Type.Enum([...FINANCE_STATUSES], {
       description:
-        '`outdated`: finance has been told, but is to be told again, for the lines have changed since.',
+        '`outdated`: finance has been told, but is to be told again: the lines have changed since, or the provider has changed the invoice and its new file is not in yet.',
     }),
     finance_error: Nullable(Type.String({ description: 'Why the last push failed.' })),
   },
@@ -91,6 +96,7 @@ export type BalanceSnapshotRow = Row<'cloud_balance_snapshots'>
 /**
  * `period` is the first day of its month, `ingest_count` how many line sets it has had, `push_count` how many pushes were
  * begun. `lines_amount` is the exact sum of the lines; `amount_net_minor` and `amount_tax_minor` are what finance is told.
+ * `awaits_file`: the provider has changed the invoice since its lines were read.
  * `sha256` is the raw file's; `lines_hash` is that of what the lines say, and differs from `pushed_lines_hash` when finance
  * is to be told again.
  */

@@ -61,6 +61,10 @@ export function requestPushNow(deps: Deps, id: string): Promise<ShownInvoice> {
     if (invoice.lines_hash === null) {
       throw conflict('not_ingested', 'This invoice has no lines yet: there is nothing to tell finance.')
     }
+    if (invoice.awaits_file) {
+      const message = 'The provider has changed this invoice: it is pushed when its new file has been read.'
+      throw conflict('not_ingested', message)
+    }
     // An ingest that is under way will ask for the push itself, and is not waited for.
     await lockAgainstIngest(tx, id)
     // Marked with the invoice, so that a job that is lost is made up for like any other push.

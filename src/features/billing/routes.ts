@@ -127,10 +127,10 @@ export const billingRoutes = (deps: Deps) =>
         id: 'pushInvoice',
         summary: 'Push an invoice to finance',
         description:
-          'Queued; also when finance knows the invoice already, which then updates it. 409 `not_ingested` without lines, `finance_not_configured` without a finance service.',
+          'Queued; also when finance knows the invoice already, which then updates it. 409 `not_ingested` without lines, or where the provider has changed the invoice and its new file is not in yet; `finance_not_configured` without a finance service.',
         problems: {
           409: {
-            not_ingested: 'The invoice has no lines yet.',
+            not_ingested: 'The invoice has no lines yet, or not those of its new file.',
             finance_not_configured: 'There is no finance service.',
           },
         },

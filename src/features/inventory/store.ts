@@ -7,7 +7,6 @@ import { jsonOf } from '../../kernel/noun.ts'
 import {
   type CloudResourceEventRow,
   type CloudResourceRow,
-  PROVIDER,
   Resource,
   ResourceDetail,
   ResourceEvent,

@@ -98,6 +98,21 @@ export function meterLine(facts: MeterFacts) {
   }
 }
 
+/** What has gone beyond by each of these times costs; the slices are cut at them. How many there were is known of the month alone. */
+export function meterCentsBy(facts: MeterFacts, ends: readonly string[]) {
+  const { slices: cut, sums } = facts
+  const whole = overOf(facts)
+  const by = (quantity: (part: SliceOver) => bigint) =>
+    ends.map(end => {
+      // One value counts for the whole month: that of the time.
+      const known = sums.filter(({ slice }) => cut[slice]!.to_at <= end)
+      const { divisor, slices } = isSummed(facts) ? whole : held({ ...facts, sums: known })
+      const parts = isSummed(facts) ? slices.filter(({ to_at }) => to_at <= end) : slices
+      return rounded(sum(parts.map(part => quantity(part) * priceOf(part))), divisor)
+    })
+  return { so_far: by(({ over }) => over), foreseen: by(({ foreseen }) => foreseen) }
+}
+
 /** The same as lines of a statement: what is within, and what goes beyond at each price. */
 export function meterStatementLines(facts: MeterFacts, foreseen: boolean): StatementLine[] {
   const { month, meter } = facts
@@ -136,8 +151,9 @@ export function meterStatementLines(facts: MeterFacts, foreseen: boolean): State
   ]
 }
 
-const overOf = (facts: MeterFacts): MeterOver =>
-  facts.meter.aggregation === 'sum' ? summed(facts) : held(facts)
+const isSummed = ({ meter }: MeterFacts): boolean => meter.aggregation === 'sum'
+
+const overOf = (facts: MeterFacts): MeterOver => (isSummed(facts) ? summed(facts) : held(facts))
 
 const priceOf = ({ rate }: SliceOver): bigint => BigInt(rate?.price_cents ?? 0)
 

@@ -23,7 +23,8 @@ import {
 } from './period.ts'
 import { includedIn, kindsIn, termsIn, turnsOf } from './slice-terms.ts'
 import { lastHour, sumUsage } from './store.ts'
-import { type UsageFacts, usageStatement } from './usage.ts'
+import { currencyOf, type UsageFacts, usageStatement } from './usage.ts'
+import { dayEnds, usageByDay } from './usage-by-day.ts'
 
 export interface FactsOfMonth {
   /** By deployment, how far the month is metered; null: not at all. */
@@ -45,6 +46,8 @@ export interface Question {
   repriced?: (prices: readonly Price[]) => readonly Price[]
   /** Days by which the month is cut as well: of hours, only those of these days are added up. */
   days?: readonly string[]
+  /** Further hours to cut the month at. */
+  cutAt?: readonly string[]
 }
 
 export async function readFacts(
@@ -52,7 +55,7 @@ export async function readFacts(
   now: Date,
   month: Month,
   ids: string[],
-  { time, forecast, instead, repriced = prices => prices, days }: Question,
+  { time, forecast, instead, repriced = prices => prices, days, cutAt = [] }: Question,
 ): Promise<FactsOfMonth> {
   const last = await lastHour(db)
   const until = last === null ? null : endOfHour(last)
@@ -61,7 +64,7 @@ export async function readFacts(
   const held = await findTerms(db, ids, { from: month.start_at, to: month.end_at })
   const termsOf = new Map(held.map(terms => [terms.deployment_id, terms]))
   const prices = repriced(await listPricesBetween(db, month.first_day, month.last_day))
-  const cuts = days?.flatMap(day => [startOf(day), startOf(dayAfter(day))]) ?? []
+  const cuts = [...cutAt, ...(days ?? []).flatMap(day => [startOf(day), startOf(dayAfter(day))])]
   const cut = ids.map(deployment_id => {
     const terms = instead?.get(deployment_id) ?? termsOf.get(deployment_id) ?? null
     return { deployment_id, terms, slices: slicesOf(month, prices, [...turnsOf(terms), ...cuts]) }
@@ -134,20 +137,39 @@ function groupedBy<Row extends { deployment_id: string }>(rows: readonly Row[]):
   return Map.groupBy(rows, row => row.deployment_id)
 }
 
-/** A deployment's usage in a month. */
-export async function showUsage({ db, tenantTime: time }: Deps, scope: Scope, id: string, period?: string) {
+type Asked = Pick<Deps, 'db' | 'tenantTime'>
+
+async function readOne(
+  { db, tenantTime: time }: Asked,
+  scope: Scope,
+  id: string,
+  period: string | undefined,
+  cutAt: (month: Month) => string[] = () => [],
+) {
   const [deployment] = await listBilled(db, scope, { id }, 1, null)
   if (!deployment) throw notFound()
-  const now = await time.of(db, deployment.tenant_id)
+  const { tenant_id } = deployment
+  const now = await time.of(db, tenant_id)
   const month = monthOfQuery(period, now)
-  const { meteredUntil, facts } = await readFacts(db, now, month, [id], { time, forecast: true })
+  const asked = { time, forecast: true, cutAt: cutAt(month) }
+  const { meteredUntil, facts } = await readFacts(db, now, month, [id], asked)
+  const metered_until = meteredIn(month, meteredUntil.get(id) ?? null)
   return {
-    deployment_id: id,
-    tenant_id: deployment.tenant_id,
-    period: month.period,
-    period_start: month.first_day,
-    period_end: month.last_day,
-    metered_until: meteredIn(month, meteredUntil.get(id) ?? null),
-    ...usageStatement(facts.get(id)!),
+    month,
+    about: { deployment_id: id, tenant_id, period: month.period, metered_until },
+    facts: facts.get(id)!,
   }
+}
+
+/** A deployment's usage in a month. */
+export async function showUsage(deps: Asked, scope: Scope, id: string, period?: string) {
+  const { month, about, facts } = await readOne(deps, scope, id, period)
+  const days = { period_start: month.first_day, period_end: month.last_day }
+  return { ...about, ...days, ...usageStatement(facts) }
+}
+
+/** The same month, day by day. */
+export async function showUsageByDay(deps: Asked, scope: Scope, id: string, period?: string) {
+  const { about, facts } = await readOne(deps, scope, id, period, dayEnds)
+  return { ...about, currency: currencyOf(facts), days: usageByDay(facts) }
 }

@@ -1,4 +1,4 @@
-// /api/v1/deployments/:id/usage and /api/v1/billing/margins
+// /api/v1/deployments/:id/usage, day by day too, and /api/v1/billing/margins
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
@@ -9,9 +9,10 @@ import { ExternalId, Id, Query } from '../../kernel/http/schemas.ts'
 import { marginsOfDeployments, marginsOfTenants } from './list-margins.ts'
 import { Margins } from './margin.ts'
 import { monthOfQuery } from './period.ts'
-import { showUsage } from './read-usage.ts'
+import { showUsage, showUsageByDay } from './read-usage.ts'
 import { costsOfNobody } from './store.ts'
 import { Usage } from './usage.ts'
+import { UsageByDay } from './usage-by-day.ts'
 
 const Period = Type.String({
   pattern: '^[12]\\d{3}-(0[1-9]|1[0-2])$',
@@ -46,6 +47,20 @@ export const meteringRoutes = (deps: Deps) =>
         data: Usage,
       },
       ({ scope, params, query }) => showUsage(deps, scope, params.id, query.period),
+    )
+
+    route.get(
+      '/api/v1/deployments/:id/usage/days',
+      {
+        id: 'getUsageByDay',
+        summary: 'Get the usage of a deployment day by day',
+        description:
+          'What the month comes to by the end of each of its days, and for the days to come its forecast. Base price and addons grow with the time in which they hold; the last day is what `/usage` shows for the whole month.',
+        params: Type.Object({ id: Id }),
+        query: Query({ period: Type.Optional(Period) }),
+        data: UsageByDay,
+      },
+      ({ scope, params, query }) => showUsageByDay(deps, scope, params.id, query.period),
     )
 
     // Not `route.list`: the first page says what is nobody's.

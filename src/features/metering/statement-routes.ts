@@ -1,20 +1,21 @@
-// /api/v1/deployments/:id/statements and /api/v1/statements/:id
+// /api/v1/deployments/:id/statements, /api/v1/statements and /api/v1/statements/:id
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { notFound } from '../../kernel/errors.ts'
-import { callerOf, scopeOf } from '../../kernel/http/caller.ts'
-import { CSV, CsvBody, prefersCsv, sendCsv, varyByAccept } from '../../kernel/http/csv.ts'
+import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
+import { CSV, CsvBody, Format, sendCsv, varyByAccept, wantsCsv } from '../../kernel/http/csv.ts'
 import { jsonText } from '../../kernel/http/json.ts'
 import { cursorOf } from '../../kernel/http/pages.ts'
 import { routes } from '../../kernel/http/route.ts'
-import { Id, One } from '../../kernel/http/schemas.ts'
+import { ExternalId, Id, One, Query } from '../../kernel/http/schemas.ts'
 import { listBilled } from '../deployments/index.ts'
 import { StatementLine } from '../subscriptions/index.ts'
 import { Statement, StatementDetail } from './statement.ts'
-import { listStatements, showStatement } from './statement-store.ts'
+import { listAllStatements, listStatements, showStatement } from './statement-store.ts'
 
 const params = Type.Object({ id: Id })
+const Period = Type.String({ pattern: '^[12]\\d{3}-(0[1-9]|1[0-2])$', description: 'A month, `YYYY-MM`.' })
 
 export const statementRoutes = (deps: Deps) =>
   routes(deps, { tag: 'Deployments', guard: 'caller' }, route => {
@@ -39,6 +40,32 @@ export const statementRoutes = (deps: Deps) =>
       },
     )
 
+    route.list(
+      '/api/v1/statements',
+      {
+        id: 'listAllStatements',
+        summary: 'List statements',
+        description:
+          'Of all deployments; a tenant sees its own. The newest month first, and in it the highest number.',
+        permission: 'deployments:read',
+        filters: {
+          period: Type.Optional(Period),
+          tenant_id: Type.Optional(ExternalId),
+          deployment_id: Type.Optional(Id),
+          adjusts: Type.Optional(
+            Type.String({ ...Id, description: 'A statement: those that correct it, the last one first.' }),
+          ),
+        },
+        items: Statement,
+        cursor: cursorOf('statements_of_all', ['date', 'integer']),
+        key: (row: { period: string; ordinal: number }) => [row.period, row.ordinal],
+      },
+      ({ caller, scope, filter, limit, after }) => {
+        refuseForeignTenant(caller, filter.tenant_id)
+        return listAllStatements(db, scope, filter, limit, after)
+      },
+    )
+
     // Not `route.get`: it is a file as well.
     route.app.get<{ Params: { id: string } }>(
       '/api/v1/statements/:id',
@@ -48,8 +75,9 @@ export const statementRoutes = (deps: Deps) =>
           tags: ['Deployments'],
           operationId: 'getStatement',
           summary: 'Get a statement',
-          description: 'With its lines. With `Accept: text/csv`: the lines as a download.',
+          description: 'With its lines. With `format=csv` or `Accept: text/csv`: the lines as a download.',
           params,
+          querystring: Query({ format: Format }),
           response: {
             200: {
               description: 'The statement, or its lines as CSV.',
@@ -62,9 +90,7 @@ export const statementRoutes = (deps: Deps) =>
         const json = await showStatement(db, scopeOf(callerOf(request)), request.params.id)
         if (json === undefined) throw notFound()
         varyByAccept(reply)
-        return prefersCsv(request.headers.accept)
-          ? sendLines(reply, json)
-          : jsonText(reply, `{"data":${json}}`)
+        return wantsCsv(request) ? sendLines(reply, json) : jsonText(reply, `{"data":${json}}`)
       },
     )
   })

@@ -224,6 +224,38 @@ export const listStatements = (
     limit,
   })
 
+export interface StatementFilter {
+  /** `YYYY-MM`. */
+  period?: string
+  tenant_id?: string
+  deployment_id?: string
+  adjusts?: string
+}
+
+/** The newest month first, and in it the highest number. */
+export const listAllStatements = (
+  executor: Executor,
+  scope: Scope,
+  { period, tenant_id, deployment_id, adjusts }: StatementFilter,
+  limit: number,
+  after: Key | null,
+): Promise<{ period: string; ordinal: number; json: string }[]> =>
+  listPage(executor, {
+    name: 'statements_of_all',
+    select: `select s.period, s.ordinal, ${jsonOf(Statement, 's')}::text as json from statements s`,
+    filters: {
+      scope: ['s.tenant_id = ?', scope.allTenants ? null : scope.tenantId],
+      period: ['s.period = ?::date', period && `${period}-01`],
+      tenant: ['s.tenant_id = ?', tenant_id],
+      deployment: ['s.deployment_id = ?', deployment_id],
+      adjusts: ['s.adjusts = ?', adjusts],
+    },
+    orderBy: ['s.period', 's.ordinal'],
+    descending: true,
+    after,
+    limit,
+  })
+
 const SHOW = {
   name: 'statement_show',
   text: `select ${jsonOf(StatementDetail, 's')}::text as json from statements s

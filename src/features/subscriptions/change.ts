@@ -70,7 +70,7 @@ export async function changePlanVersion(
   const { deploymentId, preview } = request
   const { subscription, at } = await begin(tx, now, request, '/effective_from')
   const current = (await findVersion(tx, await versionInForce(tx, subscription.id, at)))!
-  const target = await targetOf(tx, request)
+  const target = await targetOf(tx, request, current.id)
   const agreed = new Set([current.currency, ...(await addonCurrencies(tx, subscription.id, at))])
   if (agreed.size > 1 || !agreed.has(target.currency)) {
     throw invalid(`The subscription is in ${[...agreed].join(', ')}, that version in ${target.currency}.`)
@@ -116,7 +116,12 @@ async function holdsFrom(
   return last !== undefined && last.plan_version_id === versionId && last.valid_from <= at
 }
 
-async function targetOf(tx: Executor, { planCode, planVersionId, anyVersion }: PlanChangeRequest) {
+/** To keep what holds is everybody's choice: so a scheduled change is called off. */
+async function targetOf(
+  tx: Executor,
+  { planCode, planVersionId, anyVersion }: PlanChangeRequest,
+  currentId: string,
+) {
   if ((planCode === undefined) === (planVersionId === undefined)) {
     throw notAcceptable({ pointer: '', message: 'must name a plan_code or a plan_version_id, and not both' })
   }
@@ -125,7 +130,7 @@ async function targetOf(tx: Executor, { planCode, planVersionId, anyVersion }: P
   // To a tenant a version that is not active might as well not exist, but that it may not choose one is no secret.
   if (!version || version.status === 'draft')
     throw notAcceptable({ pointer: '/plan_version_id', message: 'is not a published version' })
-  if (version.status !== 'active' && !anyVersion)
+  if (version.status !== 'active' && !anyVersion && version.id !== currentId)
     throw forbidden('A version that is not active is for a platform_admin to choose.')
   return version
 }

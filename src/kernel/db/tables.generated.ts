@@ -114,6 +114,12 @@ export interface GeneratedTables {
     period: string
     closed_at: string
   }
+  cloud_accounts: {
+    provider: string
+    account_id: string
+    name: string | null
+    recorded_at: string
+  }
   cloud_balance_snapshots: {
     id: string
     provider: string
@@ -230,6 +236,7 @@ export interface GeneratedTables {
     pushed_lines_hash: string | null
     finance_error: string | null
     push_count: Generated<number>
+    awaits_file: Generated<boolean>
   }
   cloud_line_assignments: {
     invoice_id: string

@@ -154,6 +154,15 @@ export function looksAt(world: World): Look[] {
         ifVisible(() => moves(deployment)),
       ),
       ...usageIn,
+      ...monthsOf(world)
+        .slice(0, 1)
+        .map(({ period }) =>
+          atTheEnd(
+            `${path}/usage/days?period=${period}`,
+            DEPLOYMENTS,
+            ifVisible(() => ({ deployment_id: id, tenant_id: tenant, period })),
+          ),
+        ),
       atTheEnd(`/inventory${LIMIT}&deployment_id=${id}`, INVENTORY, caller =>
         living(caller)
           .filter(({ row }) => row!.deployment === id)

@@ -14,6 +14,7 @@ import {
   Table,
   type Values,
 } from '../../ui/index.ts'
+import { counted } from './scales.ts'
 import { AMOUNT, CODE, cents, KIND } from './terms.ts'
 
 type Addon = Schemas['Addon']
@@ -30,7 +31,11 @@ export function Addons() {
   const columns: (Column<Addon> | false)[] = [
     { name: 'Name', cell: ({ name }) => name },
     { name: 'Code', cell: ({ code }) => code },
-    { name: 'Adds', cell: ({ qty, resource_kind }) => `${qty} × ${resource_kind.replaceAll('_', ' ')}` },
+    {
+      name: 'Adds',
+      cell: ({ qty, resource_kind }) =>
+        `${counted(resource_kind, qty)} × ${resource_kind.replaceAll('_', ' ')}`,
+    },
     {
       name: 'Price a month',
       number: true,

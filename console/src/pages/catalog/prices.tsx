@@ -16,6 +16,7 @@ import {
   Table,
   Time,
 } from '../../ui/index.ts'
+import { priced } from './scales.ts'
 import { AMOUNT, cents, KIND, UNIT } from './terms.ts'
 
 type Price = Schemas['ResourcePrice']
@@ -43,7 +44,8 @@ export function Prices() {
     {
       name: 'Price',
       number: true,
-      cell: ({ price_cents, currency, unit }) => `${moneyOfMinor(price_cents, currency)} a ${unit}`,
+      cell: ({ resource_kind, price_cents, currency, unit }) =>
+        `${moneyOfMinor(price_cents, currency)} ${priced(resource_kind, unit)}`,
     },
     { name: 'From', cell: ({ effective_from }) => <Time at={effective_from} /> },
     {

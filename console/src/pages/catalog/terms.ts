@@ -1,6 +1,7 @@
-// The terms of a plan's version as people compare them: one value for each field, under the same names. Pure.
+// The terms of a plan's version as people compare them: one value for each field, under the same names.
 import { Problem, type Schemas } from '../../api.ts'
 import { minorOf, moneyOfMinor, type Values } from '../../ui/index.ts'
+import { counted, priced } from './scales.ts'
 
 export type Version = Pick<Schemas['PlanVersion'], 'base_price_cents' | 'currency' | 'items'>
 type Item = Schemas['PlanItem']
@@ -16,15 +17,23 @@ export function termsOf({ base_price_cents, currency, items }: Version): Map<str
   const terms = new Map([['Base price a month', moneyOfMinor(base_price_cents, currency)]])
   for (const item of items) {
     const kind = item.resource_kind.replaceAll('_', ' ')
-    terms.set(`${kind}: included`, String(item.included_qty))
+    terms.set(`${kind}: included`, counted(item.resource_kind, item.included_qty))
     terms.set(`${kind}: beyond that`, overage(item, currency))
-    terms.set(`${kind}: at most`, item.hard_cap_qty === null ? 'no cap' : String(item.hard_cap_qty))
+    terms.set(`${kind}: at most`, atMost(item))
   }
   return terms
 }
 
-export const overage = ({ overage_price_cents: price, overage_unit }: Item, currency: string): string =>
-  price === null ? 'no price' : `${moneyOfMinor(price, currency)} a ${overage_unit}`
+export const overage = (
+  { resource_kind, overage_price_cents: price, overage_unit }: Item,
+  currency: string,
+): string =>
+  price === null || overage_unit === null
+    ? 'no price'
+    : `${moneyOfMinor(price, currency)} ${priced(resource_kind, overage_unit)}`
+
+export const atMost = ({ resource_kind, hard_cap_qty }: Item): string =>
+  hard_cap_qty === null ? 'no cap' : counted(resource_kind, hard_cap_qty)
 
 /** Every field of any of them: the price first, then kind by kind. */
 export function fieldsOf(all: Map<string, string>[]): string[] {

@@ -1,9 +1,11 @@
-// Another plan or version for a deployment: shown first, then made.
+// Another plan or version for a deployment: shown first, then made, now or later.
 import { useState } from 'preact/hooks'
 import { api, ok, once, type Schemas } from '../../api.ts'
-import { useAct, useQuery } from '../../query.ts'
+import { useQuery } from '../../query.ts'
 import { may, session } from '../../session.tsx'
-import { announce, Dialog, Facts, Field, Form, moneyOfMinor, ProblemBanner, Shown } from '../../ui/index.ts'
+import { Dialog, Empty, Field, Shown, type Values } from '../../ui/index.ts'
+import { utc } from '../statement-lines.tsx'
+import { ChangeDialog, type Effective } from './change-dialog.tsx'
 
 interface Props {
   deployment: Schemas['DeploymentDetail']
@@ -22,77 +24,71 @@ export function ChangePlan(props: Props) {
       <button type="button" onClick={() => setOpen(true)}>
         Change plan
       </button>
-      {open && <ChangeDialog {...props} onClose={() => setOpen(false)} />}
+      {open && <ChangePlanDialog {...props} onClose={() => setOpen(false)} />}
     </>
   )
 }
 
-const change = (id: string, target: Target, preview: boolean) =>
+export const changePlan = (id: string, body: Target & Effective, preview: boolean) =>
   ok(
     api.POST('/api/v1/deployments/{id}/change-plan-version', {
       params: { path: { id } },
-      body: { ...target, preview },
+      body: { ...body, preview },
       ...(!preview && { headers: once() }),
     }),
   )
 
-function ChangeDialog({ deployment, subscription, done, onClose }: Props & { onClose: () => void }) {
+const targetOf = ({ to = '' }: Values): Target => {
+  const [kind, value = ''] = to.split(':')
+  return kind === 'plan' ? { plan_code: value } : { plan_version_id: value }
+}
+
+function ChangePlanDialog({ deployment, subscription, done, onClose }: Props & { onClose: () => void }) {
   const { id, display_name } = deployment
-  const [shown, setShown] = useState<{ target: Target; change: Schemas['PlanChange'] }>()
+  const title = `Change the plan of ${display_name}`
   const choices = useQuery(signal => choicesFor(subscription, signal), [])
-  const make = useAct(async (target: Target) => {
-    await change(id, target, false)
-    announce(`The plan of ${display_name} is changed`)
-    await done()
-    onClose()
-  })
+  if (!choices.data)
+    return (
+      <Dialog title={title} onClose={onClose}>
+        <Shown query={choices}>{() => null}</Shown>
+      </Dialog>
+    )
+  const options = choices.data
   return (
-    <Dialog title={`Change the plan of ${display_name}`} onClose={onClose}>
-      {shown ? (
-        <>
-          <Change {...shown.change} />
-          {make.problem && <ProblemBanner problem={make.problem} />}
-          <footer>
-            <button type="button" onClick={() => setShown(undefined)}>
-              Back
-            </button>
-            <button type="button" class="primary" disabled={make.busy} onClick={() => make.run(shown.target)}>
-              Change to {shown.change.to.plan_code}
-            </button>
-          </footer>
-        </>
-      ) : (
-        <Shown query={choices}>
-          {options => (
-            <Form
-              submit="Preview"
-              cancel={onClose}
-              send={async ({ to = '' }) => {
-                const [kind, value = ''] = to.split(':')
-                const target = kind === 'plan' ? { plan_code: value } : { plan_version_id: value }
-                setShown({ target, change: (await change(id, target, true)).data })
-              }}
-            >
-              <Field label="To" name="to" required options={options} />
-            </Form>
-          )}
-        </Shown>
-      )}
-    </Dialog>
+    <ChangeDialog
+      title={title}
+      act="Change the plan"
+      done={`The plan of ${display_name} is changed`}
+      onClose={onClose}
+      preview={async (values, effective) =>
+        (await changePlan(id, { ...targetOf(values), ...effective }, true)).data.month!
+      }
+      make={async (values, effective) => {
+        await changePlan(id, { ...targetOf(values), ...effective }, false)
+        await done()
+      }}
+      also={({ effective_from: at }) => <CalledOff {...subscription} at={at} />}
+    >
+      {typed =>
+        options.length === 0 ? (
+          <Empty>No other version is sold.</Empty>
+        ) : (
+          <Field label="To" name="to" required options={options} value={typed.to} />
+        )
+      }
+    </ChangeDialog>
   )
 }
 
-function Change({ from, to, currency, difference_cents: difference }: Schemas['PlanChange']) {
-  const price = (cents: number) => moneyOfMinor(cents, currency)
+/** A change calls off what was scheduled for its time or later. */
+function CalledOff({ scheduled_versions, at }: Schemas['Subscription'] & { at: string }) {
+  const off = scheduled_versions.filter(({ effective_from }) => effective_from >= at)
   return (
-    <Facts
-      facts={[
-        ['Now', `${from.plan_code}, ${price(from.base_price_cents)} a month`],
-        ['Then', `${to.plan_code}, ${price(to.base_price_cents)} a month`],
-        ['Difference a month', `${difference > 0 ? '+' : ''}${price(difference)}`],
-        ['Addons', 'stay as they are'],
-      ]}
-    />
+    <p class="quiet">
+      Addons stay as they are.
+      {off.length > 0 &&
+        ` Called off: ${off.map(({ plan_code, effective_from }) => `${plan_code} from ${utc(effective_from)}`).join(', ')}.`}
+    </p>
   )
 }
 

@@ -16,11 +16,12 @@ import {
   moneyOfMinor,
   Section,
   Shown,
-  Table,
   Time,
   type Values,
 } from '../../ui/index.ts'
+import { AddAddon, Addons } from './addons.tsx'
 import { ChangePlan } from './change-plan.tsx'
+import { ScheduledChanges } from './scheduled.tsx'
 
 interface Props {
   deployment: Schemas['DeploymentDetail']
@@ -37,18 +38,26 @@ export function Subscription({ deployment, done }: Props) {
       title="Subscription"
       actions={
         current ? (
-          <ChangePlan deployment={deployment} subscription={current} done={done} />
+          <>
+            <ChangePlan deployment={deployment} subscription={current} done={done} />
+            <AddAddon deployment={deployment} subscription={current} done={done} />
+          </>
         ) : (
           !OVER.includes(state) && <Subscribe deployment={deployment} done={done} />
         )
       }
     >
-      {subscription ? <Agreed {...subscription} /> : <Empty>It is subscribed to no plan.</Empty>}
+      {subscription ? (
+        <Agreed deployment={deployment} subscription={subscription} done={done} />
+      ) : (
+        <Empty>It is subscribed to no plan.</Empty>
+      )}
     </Section>
   )
 }
 
-function Agreed({ plan, plan_version: version, status, addons, ...terms }: Schemas['Subscription']) {
+function Agreed({ deployment, subscription, done }: Props & { subscription: Schemas['Subscription'] }) {
+  const { plan, plan_version: version, status, ...terms } = subscription
   return (
     <>
       <Facts
@@ -66,27 +75,8 @@ function Agreed({ plan, plan_version: version, status, addons, ...terms }: Schem
           ['Trial ends', <Time at={terms.trial_ends_at} />],
         ]}
       />
-      {addons.length > 0 && (
-        <Table
-          label="Addons"
-          list={{ rows: addons }}
-          id={({ code }) => code}
-          empty=""
-          columns={[
-            { name: 'Addon', cell: ({ code }) => code },
-            {
-              name: 'Adds',
-              cell: ({ qty, resource_kind }) => `${qty} × ${resource_kind.replaceAll('_', ' ')}`,
-            },
-            { name: 'How many', number: true, cell: ({ quantity }) => quantity },
-            {
-              name: 'Price of one',
-              number: true,
-              cell: ({ price_cents, currency }) => moneyOfMinor(price_cents, currency),
-            },
-          ]}
-        />
-      )}
+      <Addons deployment={deployment} subscription={subscription} done={done} />
+      <ScheduledChanges deployment={deployment} subscription={subscription} done={done} />
     </>
   )
 }

@@ -4,12 +4,15 @@ import { useQuery } from '../../query.ts'
 import { filters } from '../../router.tsx'
 import { may } from '../../session.tsx'
 import { Bars, Empty, Filters, Missing, moneyOfMinor, Section, Shown, Table, Time } from '../../ui/index.ts'
-import type { Tone } from '../../ui/text.tsx'
+import { short, toneOf } from './measure.ts'
+import { Meters, meterBar } from './meters.tsx'
+import { MonthByDay } from './month-by-day.tsx'
 
 type Month = Schemas['Usage']
 type Kind = Month['kinds'][number]
 
-export function Usage({ id, subscription }: { id: string; subscription: string | undefined }) {
+/** Asked again when the subscription is another. */
+export function Usage({ id, subscription }: { id: string; subscription: unknown }) {
   const query = filters('period')
   const usage = useQuery(
     signal => ok(api.GET('/api/v1/deployments/{id}/usage', { params: { path: { id }, query }, signal })),
@@ -23,17 +26,17 @@ export function Usage({ id, subscription }: { id: string; subscription: string |
         {({ data }) => (
           <>
             <Sums {...data} />
-            {data.kinds.length === 0 ? (
-              <Empty>Nothing lived in this month, and no plan includes anything.</Empty>
+            <MonthByDay id={id} usage={data} />
+            {data.kinds.length + data.meters.length === 0 ? (
+              <Empty>Nothing lived or was used in this month, and no plan includes anything.</Empty>
             ) : (
-              <>
-                <Bars
-                  label="Used, included and cap"
-                  bars={data.kinds.map(kind => barOf(kind, hoursIn(data)))}
-                />
-                <Kinds {...data} />
-              </>
+              <Bars
+                label="Used, included and cap"
+                bars={[...data.kinds.map(kind => barOf(kind, hoursIn(data))), ...data.meters.map(meterBar)]}
+              />
             )}
+            {data.kinds.length > 0 && <Kinds {...data} />}
+            {data.meters.length > 0 && <Meters {...data} />}
           </>
         )}
       </Shown>
@@ -45,9 +48,9 @@ function Sums({ period, currency, base_price_cents, addons, metered_until, ...su
   const price = (cents: number) => moneyOfMinor(cents, currency)
   const added = addons.reduce((all, { amount_cents }) => all + amount_cents, 0)
   const sums = [
-    ['Base price', base_price_cents],
-    ['Addons', added],
-    ['So far', sum.total_cents],
+    ['Base price of the month', base_price_cents],
+    ['Addons of the month', added],
+    ['With usage so far', sum.total_cents],
     ['Forecast for the month', sum.forecast_cents],
   ] as const
   return (
@@ -100,11 +103,6 @@ function barOf({ kind, live, used, included, cap }: Kind, hours: number) {
     tone: toneOf(Number(used), free, null),
   }
 }
-
-const toneOf = (value: number, included: number, cap: number | null): Tone =>
-  cap !== null && value >= cap && cap > included ? 'bad' : value > included ? 'busy' : 'good'
-
-const short = (decimal: string): string => String(Math.round(Number(decimal) * 100) / 100)
 
 const Kinds = ({ kinds, currency }: Month) => (
   <Table

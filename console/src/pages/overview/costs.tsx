@@ -17,10 +17,14 @@ function monthsAgo(count: number): string {
 }
 
 /** As a plot has them. */
-const plotOf = ({ currency, months, groups }: Stack, nameOf: (value: string | null) => string) => ({
+const plotOf = (
+  { currency, periods, groups, estimatedFrom: from }: Stack,
+  nameOf: (value: string | null) => string,
+) => ({
   currency,
-  times: months,
-  series: groups.map(({ value, others, amounts }) => ({
+  times: periods,
+  estimated: from === undefined ? undefined : { from, word: 'estimate' },
+  series: groups.map(({ values: [value = null], others, amounts }) => ({
     name: others ? 'others' : nameOf(value),
     values: amounts,
   })),
@@ -35,7 +39,7 @@ export function Costs() {
       if (whole) {
         const params = { query: { ...query, group_by: 'tenant' } }
         const { data } = await ok(api.GET('/api/v1/billing/costs', { params, signal }))
-        return stacksOf(data, 'tenant').map(stack => plotOf(stack, id => id ?? 'nobody’s'))
+        return stacksOf(data, ['tenant']).map(stack => plotOf(stack, id => id ?? 'nobody’s'))
       }
       const params = { query: { ...query, group_by: 'deployment' } }
       const [{ data }, deployments] = await Promise.all([
@@ -46,7 +50,7 @@ export function Costs() {
       ])
       const names = new Map(deployments.data.map(({ id, display_name }) => [id, display_name]))
       const nameOf = (id: string | null) => (id === null ? 'no deployment' : (names.get(id) ?? id))
-      return stacksOf(data, 'deployment').map(stack => plotOf(stack, nameOf))
+      return stacksOf(data, ['deployment']).map(stack => plotOf(stack, nameOf))
     },
     [],
     { when: allowed },
@@ -59,13 +63,14 @@ export function Costs() {
           plots.length === 0 ? (
             <Empty>No invoice is read yet. The task “billing_history” lists them every night.</Empty>
           ) : (
-            plots.map(({ currency, times, series }) => (
+            plots.map(({ currency, times, series, estimated }) => (
               <Plot
                 key={currency}
                 label={`By ${whole ? 'tenant' : 'deployment'}, ${currency} a month`}
                 as="stacked"
                 times={times}
                 series={series}
+                estimated={estimated}
                 format={value => money(value, currency)}
                 formatTime={time => time.slice(0, 7)}
               />
