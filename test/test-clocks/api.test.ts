@@ -3,12 +3,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { createContext } from '../../src/context.ts'
+import { lookAtBudgets } from '../../src/features/budgets/look.ts'
+import { adjustMonths } from '../../src/features/metering/adjust-months.ts'
 import { moveClock } from '../../src/features/test-clocks/jobs.ts'
 import { needsPostgres } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { addon, deployment, plan } from '../support/factories.ts'
 import { closeDue, meter, tied, usageRows } from '../support/metering.ts'
 import { type Bundle, setup, silentLog } from '../support/setup.ts'
+import { jobPart } from '../support/sweep.ts'
 import { advance, arrive, testClock } from '../support/test-clocks.ts'
 import { event, meterOf, send } from '../support/usage-events.ts'
 
@@ -195,6 +198,64 @@ test('usage events count by the clock: without a time at its time, late in a mon
   assert.deepEqual([await used(own.id), await used(own.id, '2027-01')], ['1', '3'])
   const { rows } = await sql`select month::text from late_usage`.execute(bundle.ctx.db)
   assert.deepEqual(rows, [{ month: '2027-01-01' }])
+})
+
+test('budgets trip on the day on which the clock reaches them, each month anew, and nobody else’s do', async t => {
+  const bundle = await setup(t)
+  const { call, ctx } = bundle
+  const code = await plan(bundle, { price: 1000, items: [droplets] })
+  const clock = await testClock(bundle, 'acme', '2027-02-01T00:00:00Z')
+  await customer(bundle, 'acme', code)
+  const budget = async (tenant_id: string | undefined, amount_minor: number) => {
+    const thresholds = [{ percent: 100, on: 'actual' }]
+    const body = { name: `of ${tenant_id}`, tenant_id, amount_minor, measure: 'charge', thresholds }
+    const { status, body: made, text } = await call('POST', '/api/v1/budgets', { body })
+    assert.equal(status, 201, text)
+    return made.data.id
+  }
+  const own = await budget('acme', 2000)
+  const account = await budget(undefined, 2000)
+  await advance(bundle, clock, { to: '2027-03-20T00:00:00Z' })
+  // 1,000 and 72 a day: 2,008 after fourteen days.
+  const alerts = await get(bundle, `/api/v1/budgets/${own}/alerts`)
+  assert.deepEqual(
+    alerts.map(({ period, reached_minor, reached_at }: Any) => [period, reached_minor, reached_at]),
+    [
+      ['2027-03', 2008, '2027-03-15T00:00:00.000Z'],
+      ['2027-02', 2008, '2027-02-15T00:00:00.000Z'],
+    ],
+  )
+  const shown = await get(bundle, `/api/v1/budgets/${own}`)
+  assert.deepEqual([shown.period, shown.actual_minor], ['2027-03', 1000 + 19 * 72])
+  const [listed] = await get(bundle, '/api/v1/budgets?tenant_id=acme')
+  assert.deepEqual(listed, shown)
+  // The service's own look leaves the tenant to its clock, and its charges out of the account's.
+  bundle.clock.set('2027-02-20T00:00:00Z')
+  await lookAtBudgets(ctx, jobPart())
+  assert.deepEqual(await get(bundle, `/api/v1/budgets/${account}/alerts`), [])
+  assert.equal((await get(bundle, `/api/v1/budgets/${account}`)).actual_minor, 0)
+  assert.deepEqual(await get(bundle, `/api/v1/budgets/${own}`), shown)
+})
+
+test('a late event of a month that the clock has closed becomes an adjustment when the clock is moved, and not before', async t => {
+  const bundle = await setup(t)
+  await meterOf(bundle, { code: 'llm_tokens' })
+  const items = [
+    { resource_kind: 'llm_tokens', included_qty: 0, overage_unit: 'unit', overage_price_cents: 1 },
+  ]
+  const code = await plan(bundle, { price: 3100, items })
+  const clock = await testClock(bundle, 'acme', '2027-01-01T00:00:00Z')
+  const { id } = await deployment(bundle)
+  await subscribe(bundle, id, { plan_code: code })
+  await advance(bundle, clock, { to: '2027-02-10T00:00:00Z' })
+  await send(bundle, event(id, { id: 'late', time: '2027-01-20T00:00:00Z', data: { value: 50 } }))
+  bundle.clock.set('2027-03-10T00:00:00Z')
+  assert.equal(await adjustMonths(bundle.ctx, jobPart()), 0)
+  await advance(bundle, clock, { to: '2027-02-10T01:00:00Z' })
+  assert.deepEqual(await statements(bundle, id), [
+    ['test-2027-01-000001', 3100, '2027-02-04T00:00:00.000Z'],
+    ['test-2027-01-000002', 50, '2027-02-10T00:00:00.000Z'],
+  ])
 })
 
 test('changes count by the clock: now, from the next period, and called off while the service’s own hours are metered', async t => {

@@ -39,10 +39,10 @@ test('a clock is moved to a later time, by `to` or by `months`, at most 24 month
   assert.deepEqual(targetOf(moving, { months: 3 }), target('2027-04-15T10:00:00.000Z'))
 })
 
-test('on its way it stops at the end of every month and when the month before is closed', () => {
-  const stops = (from: string, target: string) => {
+test('on its way it stops at the end of every month and when the month before is closed; every day where that is asked for', () => {
+  const stops = (from: string, target: string, daily?: boolean) => {
     const seen: string[] = []
-    for (let now = from; now < target; seen.push(now)) now = nextStop(now, target)
+    for (let now = from; now < target; seen.push(now)) now = nextStop(now, target, daily)
     return seen
   }
   assert.deepEqual(stops('2027-01-31T23:00:00.000Z', '2027-03-02T01:00:00.000Z'), [
@@ -50,6 +50,11 @@ test('on its way it stops at the end of every month and when the month before is
     '2027-02-04T00:00:00.000Z',
     '2027-03-01T00:00:00.000Z',
     '2027-03-02T01:00:00.000Z',
+  ])
+  assert.deepEqual(stops('2027-02-27T23:00:00.000Z', '2027-03-01T01:00:00.000Z', true), [
+    '2027-02-28T00:00:00.000Z',
+    '2027-03-01T00:00:00.000Z',
+    '2027-03-01T01:00:00.000Z',
   ])
   assert.deepEqual(stops('2027-02-03T23:00:00.000Z', '2027-02-05T00:00:00.000Z'), [
     '2027-02-04T00:00:00.000Z',
