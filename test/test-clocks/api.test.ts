@@ -6,7 +6,7 @@ import { createContext } from '../../src/context.ts'
 import { lookAtBudgets } from '../../src/features/budgets/look.ts'
 import { adjustMonths } from '../../src/features/metering/adjust-months.ts'
 import { moveClock } from '../../src/features/test-clocks/jobs.ts'
-import { needsPostgres } from '../support/engine.ts'
+import { needsPostgres, onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { addon, deployment, plan } from '../support/factories.ts'
 import { closeDue, meter, tied, usageRows } from '../support/metering.ts'
@@ -200,42 +200,46 @@ test('usage events count by the clock: without a time at its time, late in a mon
   assert.deepEqual(rows, [{ month: '2027-01-01' }])
 })
 
-test('budgets trip on the day on which the clock reaches them, each month anew, and nobody else’s do', async t => {
-  const bundle = await setup(t)
-  const { call, ctx } = bundle
-  const code = await plan(bundle, { price: 1000, items: [droplets] })
-  const clock = await testClock(bundle, 'acme', '2027-02-01T00:00:00Z')
-  await customer(bundle, 'acme', code)
-  const budget = async (tenant_id: string | undefined, amount_minor: number) => {
-    const thresholds = [{ percent: 100, on: 'actual' }]
-    const body = { name: `of ${tenant_id}`, tenant_id, amount_minor, measure: 'charge', thresholds }
-    const { status, body: made, text } = await call('POST', '/api/v1/budgets', { body })
-    assert.equal(status, 201, text)
-    return made.data.id
-  }
-  const own = await budget('acme', 2000)
-  const account = await budget(undefined, 2000)
-  await advance(bundle, clock, { to: '2027-03-20T00:00:00Z' })
-  // 1,000 and 72 a day: 2,008 after fourteen days.
-  const alerts = await get(bundle, `/api/v1/budgets/${own}/alerts`)
-  assert.deepEqual(
-    alerts.map(({ period, reached_minor, reached_at }: Any) => [period, reached_minor, reached_at]),
-    [
-      ['2027-03', 2008, '2027-03-15T00:00:00.000Z'],
-      ['2027-02', 2008, '2027-02-15T00:00:00.000Z'],
-    ],
-  )
-  const shown = await get(bundle, `/api/v1/budgets/${own}`)
-  assert.deepEqual([shown.period, shown.actual_minor], ['2027-03', 1000 + 19 * 72])
-  const [listed] = await get(bundle, '/api/v1/budgets?tenant_id=acme')
-  assert.deepEqual(listed, shown)
-  // The service's own look leaves the tenant to its clock, and its charges out of the account's.
-  bundle.clock.set('2027-02-20T00:00:00Z')
-  await lookAtBudgets(ctx, jobPart())
-  assert.deepEqual(await get(bundle, `/api/v1/budgets/${account}/alerts`), [])
-  assert.equal((await get(bundle, `/api/v1/budgets/${account}`)).actual_minor, 0)
-  assert.deepEqual(await get(bundle, `/api/v1/budgets/${own}`), shown)
-})
+test(
+  'budgets trip on the day on which the clock reaches them, each month anew, and nobody else’s do',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { call, ctx } = bundle
+    const code = await plan(bundle, { price: 1000, items: [droplets] })
+    const clock = await testClock(bundle, 'acme', '2027-02-01T00:00:00Z')
+    await customer(bundle, 'acme', code)
+    const budget = async (tenant_id: string | undefined, amount_minor: number) => {
+      const thresholds = [{ percent: 100, on: 'actual' }]
+      const body = { name: `of ${tenant_id}`, tenant_id, amount_minor, measure: 'charge', thresholds }
+      const { status, body: made, text } = await call('POST', '/api/v1/budgets', { body })
+      assert.equal(status, 201, text)
+      return made.data.id
+    }
+    const own = await budget('acme', 2000)
+    const account = await budget(undefined, 2000)
+    await advance(bundle, clock, { to: '2027-03-20T00:00:00Z' })
+    // 1,000 and 72 a day: 2,008 after fourteen days.
+    const alerts = await get(bundle, `/api/v1/budgets/${own}/alerts`)
+    assert.deepEqual(
+      alerts.map(({ period, reached_minor, reached_at }: Any) => [period, reached_minor, reached_at]),
+      [
+        ['2027-03', 2008, '2027-03-15T00:00:00.000Z'],
+        ['2027-02', 2008, '2027-02-15T00:00:00.000Z'],
+      ],
+    )
+    const shown = await get(bundle, `/api/v1/budgets/${own}`)
+    assert.deepEqual([shown.period, shown.actual_minor], ['2027-03', 1000 + 19 * 72])
+    const [listed] = await get(bundle, '/api/v1/budgets?tenant_id=acme')
+    assert.deepEqual(listed, shown)
+    // The service's own look leaves the tenant to its clock, and its charges out of the account's.
+    bundle.clock.set('2027-02-20T00:00:00Z')
+    await lookAtBudgets(ctx, jobPart())
+    assert.deepEqual(await get(bundle, `/api/v1/budgets/${account}/alerts`), [])
+    assert.equal((await get(bundle, `/api/v1/budgets/${account}`)).actual_minor, 0)
+    assert.deepEqual(await get(bundle, `/api/v1/budgets/${own}`), shown)
+  },
+)
 
 test('a late event of a month that the clock has closed becomes an adjustment when the clock is moved, and not before', async t => {
   const bundle = await setup(t)

@@ -5,6 +5,7 @@ import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { handle, type JobHandler, type JobRun, type JobType } from '../../kernel/queue/queues.ts'
+import { monthOf } from '../../kernel/time.ts'
 import { hasBudgets, lookAtBudgets } from '../budgets/index.ts'
 import { adjustTenantMonths, closeTenantMonth, dueMonths, meterTenant } from '../metering/index.ts'
 import { rollOverTenant } from '../subscriptions/index.ts'
@@ -39,50 +40,53 @@ export async function moveClock(
   id: string,
   run: Pick<JobRun, 'signal' | 'log'>,
 ): Promise<void> {
-  for (let moving = true; moving && !run.signal.aborted; ) {
-    const clock = await closeDueMonths(deps, id, run)
-    if (!clock || run.signal.aborted) return
-    const daily = await hasBudgets(deps.db, clock.tenant_id)
+  const { db } = deps
+  let clock = await transaction(db, tx => lockClock(tx, id))
+  if (clock) await adjustLate(deps, clock)
+  // Made while it moves, a budget is looked at once by itself and daily from the next move on.
+  const daily = clock !== undefined && (await hasBudgets(db, clock.tenant_id))
+  while (clock && clock.target !== null && !run.signal.aborted) {
+    await closeDueMonths(deps, clock, run)
+    if (run.signal.aborted) return
     if (daily) await lookAtBudgets(deps, run, { tenantId: clock.tenant_id })
-    moving = await transaction(deps.db, tx => moveToNextStop(tx, id, daily))
+    clock = await transaction(db, tx => moveToNextStop(tx, id, daily))
   }
 }
 
-/** What the clock's time makes due. The clock as it is then; undefined: there is none. */
+/** What came in late of months that the clock has closed, while it stood. */
+async function adjustLate(
+  { db, tenantTime: time }: Pick<Deps, 'db' | 'tenantTime'>,
+  clock: TestClockRow,
+): Promise<void> {
+  const { now, closed_until } = clock
+  if (closed_until === null) return
+  await adjustTenantMonths(db, { time, now: new Date(now), testClock: clock }, closed_until)
+}
+
+/** What the clock's time makes due. */
 async function closeDueMonths(
   { db, tenantTime: time }: Pick<Deps, 'db' | 'tenantTime'>,
-  id: string,
+  clock: TestClockRow,
   run: Pick<JobRun, 'signal' | 'log'>,
-): Promise<TestClockRow | undefined> {
-  const clock = await transaction(db, tx => lockClock(tx, id))
-  if (!clock) return undefined
+): Promise<void> {
   const now = new Date(clock.now)
   for (const month of await dueMonths(db, clock.tenant_id, clock.closed_until, now)) {
-    const markClosed = async (tx: Executor) => {
-      await noteClosed(tx, id, month.end_at)
-    }
+    const markClosed = (tx: Executor) => noteClosed(tx, clock.id, month.end_at)
     await closeTenantMonth(db, { time, now, month, clock, markClosed }, run)
-    if (run.signal.aborted) return clock
+    if (run.signal.aborted) return
   }
-  const { closed_until } = (await transaction(db, tx => lockClock(tx, id))) ?? clock
-  if (closed_until !== null) await adjustTenantMonths(db, { time, now, testClock: clock }, closed_until)
-  return clock
 }
 
-/** False: it has arrived, or is gone. */
-async function moveToNextStop(tx: Executor, id: string, daily: boolean): Promise<boolean> {
+/** The clock as it is then; undefined: it is gone. */
+async function moveToNextStop(tx: Executor, id: string, daily: boolean): Promise<TestClockRow | undefined> {
   const clock = await lockClock(tx, id)
-  if (!clock || clock.target === null) return false
+  if (!clock || clock.target === null) return clock
   const { tenant_id, now: from, target, closed_until } = clock
   // Another one is still closing what was due before this time: it does not go on without that.
-  if ((await dueMonths(tx, tenant_id, closed_until, new Date(from))).length > 0) return true
-  if (from < target) {
-    const to = nextStop(from, target, daily)
-    await meterTenant(tx, tenant_id, { from, to })
-    await rollOverTenant(tx, tenant_id, new Date(to))
-    await TEST_CLOCKS.update(tx, { id }, { now: to })
-    return true
-  }
-  await TEST_CLOCKS.update(tx, { id }, { target: null })
-  return false
+  if ((await dueMonths(tx, tenant_id, closed_until, new Date(from))).length > 0) return clock
+  if (from === target) return (await TEST_CLOCKS.update(tx, { id }, { target: null }))[0]
+  const to = nextStop(from, target, daily)
+  await meterTenant(tx, tenant_id, { from, to })
+  if (monthOf(from).period !== monthOf(to).period) await rollOverTenant(tx, tenant_id, new Date(to))
+  return (await TEST_CLOCKS.update(tx, { id }, { now: to }))[0]
 }
