@@ -17,6 +17,7 @@ const commands: Record<string, () => Promise<Command>> = {
   call: async () => (await import('./cli/call.ts')).call,
   tasks: async () => (await import('./cli/tasks.ts')).tasks,
   catalog: async () => (await import('./cli/catalog.ts')).catalog,
+  import: async () => (await import('./cli/import.ts')).importCustomers,
   sagas: async () => (await import('./cli/sagas.ts')).sagas,
   secrets: async () => (await import('./cli/secrets.ts')).secrets,
   audit: async () => (await import('./cli/audit.ts')).audit,

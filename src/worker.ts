@@ -4,6 +4,7 @@ import { auditSeal } from './features/audit-log/index.ts'
 import {
   billingHandlers,
   billingHistory,
+  costEstimate,
   financePush,
   recordBalance,
   requestMissingPushes,
@@ -32,6 +33,7 @@ import type { Task } from './kernel/queue/queues.ts'
 /** Every scheduled task of the service. */
 const tasksOf = (ctx: Context): Task[] => [
   recordBalance(ctx), //  hourly at :07  cloud_billing
+  costEstimate(ctx), //  hourly at :12  cloud_billing
   resourceSync(ctx), //  hourly at :15  cloud_sync_full
   sizeSync(ctx), //  hourly at :10  cloud_sync_slow
   driftDetection(ctx), //  hourly at :20  metering

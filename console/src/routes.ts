@@ -127,6 +127,19 @@ export const routes: Route[] = [
     load: () => import('./pages/margins.tsx'),
   },
   {
+    path: '/money/budgets',
+    nav: 'Budgets',
+    within: '/money',
+    operation: 'listBudgets',
+    load: () => import('./pages/budgets.tsx'),
+  },
+  {
+    path: '/money/budgets/:id',
+    shows: 'budget',
+    operation: 'getBudget',
+    load: () => import('./pages/budget.tsx'),
+  },
+  {
     path: '/money/balance',
     nav: 'Balance',
     within: '/money',

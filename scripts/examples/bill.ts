@@ -45,6 +45,10 @@ export async function bill(told: Teller, { deploymentId }: Shop): Promise<void> 
   await tell(200, 'GET', `${base}/costs?to=${period}&group_by=kind`)
   await tell(200, 'GET', `${base}/costs?to=${period}&group_by=kind`, { headers: { accept: 'text/csv' } })
   // The same, as tenants have it.
+  await runTask(told, 'cost_estimate')
+  await tell(200, 'GET', `${base}/costs/estimate`)
+  await tell(200, 'GET', `${base}/costs/estimates`)
+  await tell(200, 'GET', '/api/v1/costs/estimate')
   await tell(200, 'GET', '/api/v1/costs/lines?kind=droplet&limit=2')
   await tell(200, 'GET', '/api/v1/costs/lines?kind=droplet', { headers: { accept: 'text/csv' } })
   await tell(200, 'GET', `/api/v1/costs/summary?period=${period}`)

@@ -10,7 +10,8 @@ export interface ServiceClient {
   get<T>(path: string): Promise<T>
   /** Every page of a list. */
   all<T>(path: string): Promise<T[]>
-  post<T>(path: string, body?: object): Promise<T>
+  /** Under an Idempotency-Key, where one is given. */
+  post<T>(path: string, body?: object, key?: string): Promise<T>
   patch<T>(path: string, body: object): Promise<T>
   call<T>(method: string, path: string, body?: object): Promise<T>
 }
@@ -24,11 +25,17 @@ interface Refusal {
 /** The service's own no, with the code of its problem. */
 export class RefusedError extends CommandError {
   code: string
-  constructor(message: string, code: string) {
+  /** After how many seconds to ask again; undefined: it would be the same. */
+  retryAfter: number | undefined
+  constructor(message: string, code: string, retryAfter?: number) {
     super(message)
     this.code = code
+    this.retryAfter = retryAfter
   }
 }
+
+/** Nobody answered: what became of the request is not known. */
+export class UnansweredError extends CommandError {}
 
 export async function serviceClient(): Promise<ServiceClient> {
   const config = loadClientConfig()
@@ -36,20 +43,24 @@ export async function serviceClient(): Promise<ServiceClient> {
   const base = config.CLOUDOPS_URL ?? `http://${host}:${config.PORT}`
   const token = config.CLOUDOPS_TOKEN ?? (await developmentTokenOf(config))
 
-  async function call<T>(method: string, path: string, body?: object): Promise<T> {
-    const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
-    const { status, text } = await send(
+  async function call<T>(method: string, path: string, body?: object, key?: string): Promise<T> {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(body && { 'content-type': 'application/json' }),
+      ...(key !== undefined && { 'idempotency-key': key }),
+    }
+    const { status, text, retryAfter } = await send(
       method,
       `${base}${path}`,
       headers,
       body && JSON.stringify(body),
     ).catch(() => {
-      throw new CommandError(
+      throw new UnansweredError(
         `No service answers at ${base}. Start it with \`npm start\`, or set CLOUDOPS_URL.`,
       )
     })
     const content = parsed(text)
-    if (status >= 400) throw refused(status, content)
+    if (status >= 400) throw refused(status, content, retryAfter)
     return content as T
   }
 
@@ -67,9 +78,9 @@ export async function serviceClient(): Promise<ServiceClient> {
   return {
     get: path => call('GET', path),
     all,
-    post: (path, body) => call('POST', path, body),
+    post: (path, body, key) => call('POST', path, body, key),
     patch: (path, body) => call('PATCH', path, body),
-    call,
+    call: (method, path, body) => call(method, path, body),
   }
 }
 
@@ -95,7 +106,7 @@ async function send(
   url: string,
   headers: Record<string, string>,
   body: string | undefined,
-): Promise<{ status: number; text: string }> {
+): Promise<{ status: number; text: string; retryAfter?: number }> {
   const { request } = url.startsWith('https:') ? await import('node:https') : await import('node:http')
   const call = request(url, { method, headers })
   // Of what follows the answer's head its reader is told.
@@ -105,7 +116,8 @@ async function send(
   answer.setEncoding('utf8')
   let text = ''
   for await (const chunk of answer) text += chunk
-  return { status: answer.statusCode!, text }
+  const seconds = Number(answer.headers['retry-after'])
+  return { status: answer.statusCode!, text, ...(seconds > 0 && { retryAfter: seconds }) }
 }
 
 function parsed(text: string): Refusal {
@@ -116,7 +128,11 @@ function parsed(text: string): Refusal {
   }
 }
 
-function refused(status: number, { code = '', detail, errors = [] }: Refusal): RefusedError {
+function refused(
+  status: number,
+  { code = '', detail, errors = [] }: Refusal,
+  retryAfter?: number,
+): RefusedError {
   const fields = errors.map(({ pointer, message }) => `\n  - ${pointer} ${message}`).join('')
-  return new RefusedError(`${status} ${code}: ${detail ?? 'the service refused'}${fields}`, code)
+  return new RefusedError(`${status} ${code}: ${detail ?? 'the service refused'}${fields}`, code, retryAfter)
 }

@@ -42,12 +42,13 @@ const OWNED: Record<string, string[]> = {
 /** Whose SQL names a table of another's, and why; none that is not needed. */
 const ARROWS: Record<string, string> = {
   'billing → cloud_deployments': 'a line names a deployment only of the tenant that it is charged to',
-  'billing → cloud_resources': 'an export names the resource of each line, by the thousand',
-  'budgets → cloud_balance_snapshots': 'what the account has cost so far is what the provider last said',
+  'budgets → cloud_balance_snapshots': 'what the account cost on a day is what its usage grew by',
   'budgets → cloud_cost_lines': 'what tenants and deployments cost is added up for all budgets at once',
   'budgets → cloud_deployments': 'a line of a deployment is its tenant’s',
   'budgets → cloud_invoices': 'a month with an invoice is not estimated any more',
-  'budgets → resource_versions': 'before its invoice, a month’s costs are estimated from what lived in it',
+  'budgets → cost_estimate_lines': 'as cloud_cost_lines, before the invoice',
+  'budgets → cost_estimates': 'as above, of the whole account',
+  'budgets → resource_versions': 'what made a day unusual is what lived on it, against other days',
   'budgets → test_clocks': 'budgets of a tenant under a test clock are looked at by that',
   'dead-letters → pgboss': 'dead letters are jobs, and the queue’s own client cannot page through them',
   'deployments → test_clocks':

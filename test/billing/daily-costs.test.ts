@@ -41,7 +41,14 @@ function daysOf({ amount, start_at, end_at }: Line, period: string): Map<string,
     else if (to <= from && day === end - DAY && from === end) days.push([name, 1])
   }
   const lengths = days.length === 1 ? [1] : days.map(([, length]) => length)
-  const millionths = shared(BigInt(Math.round(Number(amount) * 1_000_000)), lengths)
+  const all = BigInt(lengths.reduce((sum, length) => sum + length, 0))
+  const whole = BigInt(Math.round(Number(amount) * 1_000_000))
+  const millionths = lengths.map(length => (whole * BigInt(length)) / all)
+  millionths.splice(
+    -1,
+    1,
+    millionths.slice(0, -1).reduce((left, part) => left - part, whole),
+  )
   const cents = shared(BigInt(Math.round(Number(amount) * 100)), lengths)
   return new Map(days.map(([day], index) => [day, [millionths[index]!, cents[index]!]]))
 }

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { kindOf } from '../../src/features/billing/cost-line.ts'
 import { exportLines } from '../../src/features/billing/downloads.ts'
 import {
   CHARGE_CATEGORIES,
   chargeCategory,
   FOCUS_COLUMNS,
+  type FocusBook,
   type FocusLine,
   type FocusRow,
   focusRow,
@@ -135,6 +137,8 @@ const anyLine: fc.Arbitrary<FocusLine> = fc.record({
   ),
 })
 
+const BOOK: FocusBook = { account: { id: 'team-1', name: 'Platform' }, sizes: new Map() }
+
 /** What FOCUS 1.2 asks of its mandatory columns. */
 const NEVER_NULL: (keyof FocusRow)[] = [
   'BilledCost',
@@ -162,9 +166,10 @@ const NEVER_NULL: (keyof FocusRow)[] = [
 test('every row of a FOCUS export keeps the rules of its columns, whatever the line', () => {
   fc.assert(
     fc.property(anyLine, line => {
-      const row = focusRow(line, 'platform')
+      const row = focusRow(line, BOOK)
       assert.deepEqual(Object.keys(row), [...FOCUS_COLUMNS])
       for (const column of NEVER_NULL) assert.notEqual(row[column] ?? '', '', column)
+      // The list has no price of any of these.
       for (const cost of ['BilledCost', 'EffectiveCost', 'ListCost', 'ContractedCost'] as const) {
         assert.equal(row[cost], line.amount)
       }
@@ -174,13 +179,15 @@ test('every row of a FOCUS export keeps the rules of its columns, whatever the l
         }
       }
       assert.ok(CHARGE_CATEGORIES.includes(row.ChargeCategory as never))
-      assert.equal(row.ChargeCategory === 'Tax', line.is_tax)
+      assert.equal(row.ChargeCategory === 'Tax', line.is_tax || line.kind === 'tax')
       assert.ok(row.ChargeClass === null || row.ChargeClass === 'Correction')
       assert.ok(['One-Time', 'Recurring', 'Usage-Based'].includes(row.ChargeFrequency as string))
       if (row.ChargeCategory === 'Purchase') assert.notEqual(row.ChargeFrequency, 'Usage-Based')
       const priced = row.ChargeCategory === 'Usage' || row.ChargeCategory === 'Purchase'
       assert.equal(row.PricingQuantity !== null, priced)
       assert.equal(row.PricingUnit !== null, priced)
+      for (const column of ['ListUnitPrice', 'PricingCategory', 'SkuId', 'SkuMeter', 'SkuPriceId'] as const)
+        assert.equal(row[column] !== null, priced, column)
       assert.equal(row.ConsumedQuantity !== null, row.ChargeCategory === 'Usage')
       assert.equal(row.ConsumedUnit !== null, row.ChargeCategory === 'Usage')
       assert.equal(row.ResourceId === null, row.ResourceType === null)
@@ -197,17 +204,18 @@ test('every row of a FOCUS export keeps the rules of its columns, whatever the l
   )
 })
 
-test('charges are categorised by the tax rule, then by the product; a month’s last second is its end', () => {
-  const category = (product: string, is_tax = false) => chargeCategory({ product, is_tax })
+test('charges are categorised by the tax rule and by the product; a month’s last second is its end', () => {
+  const category = (product: string, is_tax = false) =>
+    chargeCategory({ product, is_tax, kind: kindOf(product) })
   assert.equal(category('Droplets'), 'Usage')
   assert.equal(category('Droplets', true), 'Tax')
+  assert.equal(category('Taxes'), 'Tax')
   assert.equal(category('Credits'), 'Credit')
   assert.equal(category('Billing Adjustment'), 'Adjustment')
   assert.equal(category('Container Registry Subscription'), 'Purchase')
 
   const [line] = fc.sample(anyLine, 1)
-  const row = (fields: Partial<FocusLine>) =>
-    focusRow({ ...line!, period: '2026-10-01', ...fields }, 'platform')
+  const row = (fields: Partial<FocusLine>) => focusRow({ ...line!, period: '2026-10-01', ...fields }, BOOK)
   const whole = row({ start_at: '2026-10-01T00:00:00.000Z', end_at: '2026-10-31T23:59:59.000Z' })
   assert.equal(whole.ChargePeriodEnd, '2026-11-01T00:00:00Z')
   assert.equal(whole.ChargeClass, null)

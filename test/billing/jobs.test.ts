@@ -18,7 +18,7 @@ import {
   runTask,
   whenFetched,
 } from '../support/billing.ts'
-import { BAD_FILES, csv, HEADER, row } from '../support/csv.ts'
+import { BAD_FILES, csv, csvObjects, HEADER, row } from '../support/csv.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { jobPart, sweepOne } from '../support/sweep.ts'
@@ -255,6 +255,31 @@ test('a file that is refused is not asked for again until the next listing, an a
     return invoice.ingest_status === 'ingested' && invoice.reconciled === true
   })
   assert.deepEqual(await invoiceOf(bundle, other!), { ...other, file: null })
+})
+
+test('an export names the provider’s account to operators and not to tenants, and invoices are listed also where it is not told', async t => {
+  const bundle = await setup(t, { worker: true, provider: {} })
+  const { call, sandbox, tokens } = bundle
+  const path = '/v2/account'
+  const accountIn = async (url: string, token?: string) => {
+    const { text } = await call('GET', `${url}?period=2026-10-01`, { token })
+    const [first] = csvObjects(text)
+    return first && [first.BillingAccountId, first.BillingAccountName]
+  }
+  sandbox.faults.add({ fault: 'server_error', status: 403, id: 'forbidden', match: { path } })
+  assert.equal((await runTask(bundle, 'billing_history')).status, 'completed')
+  const [line] = await costLines(bundle, `invoice_id=${(await whenFetched(bundle))[0]!.id}&limit=1`)
+  assert.match(bundle.logged(), /does not say whose account this is/)
+  assert.deepEqual(await accountIn('/api/v1/billing/focus'), ['platform', 'platform'])
+
+  assert.equal((await runTask(bundle, 'billing_history')).status, 'completed')
+  const { team } = sandbox.world.account
+  assert.deepEqual(await accountIn('/api/v1/billing/focus'), [team!.uuid, team!.name])
+  await call('POST', `/api/v1/billing/cost-lines/${line!.id}/assign`, { body: { tenant_id: 'acme' } })
+  assert.deepEqual(await accountIn('/api/v1/costs/focus', await tokens.tenant('acme')), [
+    'platform',
+    'platform',
+  ])
 })
 
 test('a rate limit that asks for patience postpones an ingest instead of failing it', async t => {

@@ -1,7 +1,8 @@
 // What is shown of bills: sums of a month, what finance knows, and the words of a FOCUS row.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type FocusLine, focusRow, serviceOf } from '../../src/features/billing/focus.ts'
+import { type FocusBook, type FocusLine, focusRow, serviceOf } from '../../src/features/billing/focus.ts'
+import type { ListedSize } from '../../src/features/billing/focus-prices.ts'
 import { payloadHead } from '../../src/features/billing/push-invoice.ts'
 import { type SummaryRow, summaryOf } from '../../src/features/billing/summary.ts'
 import { haveIngested } from '../support/billing.ts'
@@ -117,7 +118,17 @@ const line: FocusLine = {
   invoice_number: null,
   resource: null,
 }
-const focus = (fields: Partial<FocusLine>) => focusRow({ ...line, ...fields }, 'platform')
+const size: ListedSize = {
+  slug: 's-1vcpu-1gb',
+  vcpus: 1,
+  memory_mb: 1536,
+  disk_gb: 25,
+  price_hourly: '0.00893',
+  price_monthly: '6',
+  currency: 'USD',
+}
+const book: FocusBook = { account: { id: 'team-1', name: 'Platform' }, sizes: new Map([[size.slug, size]]) }
+const focus = (fields: Partial<FocusLine>) => focusRow({ ...line, ...fields }, book)
 const at = (resource: Partial<NonNullable<FocusLine['resource']>>) =>
   focus({ resource: { kind: 'droplet', provider_id: '1', name: 'n', region: null, tags: [], ...resource } })
 
@@ -126,14 +137,75 @@ test('usage counts hours or units, purchases recur, and the rest happens once', 
     const row = focus(fields)
     return [row.ChargeFrequency, row.PricingQuantity, row.PricingUnit, row.ConsumedQuantity, row.ConsumedUnit]
   }
-  assert.deepEqual(counted({}), ['Usage-Based', '744', 'Hours', '744', 'Hours'])
-  assert.deepEqual(counted({ hours: null }), ['Usage-Based', 1, 'Units', 1, 'Units'])
-  const purchase = ['Recurring', '744', 'Hours', null, null]
+  assert.deepEqual(counted({}), ['Usage-Based', '1', 'Months', '744', 'Hours'])
+  assert.deepEqual(counted({ hours: null }), ['Usage-Based', '1', 'Units', 1, 'Units'])
+  const purchase = ['Recurring', '1', 'Units', null, null]
   for (const product of ['Spaces Subscription', 'Premium Support'])
-    assert.deepEqual(counted({ product }), purchase, product)
-  assert.deepEqual(counted({ is_tax: true }), ['One-Time', null, null, null, null])
+    assert.deepEqual(counted({ product, kind: 'support' }), purchase, product)
+  for (const tax of [{ is_tax: true }, { kind: 'tax' }])
+    assert.deepEqual(counted(tax), ['One-Time', null, null, null, null])
   assert.equal(focus({ product: 'REFUND' }).ChargeCategory, 'Adjustment')
   assert.equal(focus({ product: 'credit' }).ChargeCategory, 'Credit')
+})
+
+test('a droplet is priced as its size is listed, by the hour until that is its month; anything else as it was billed', () => {
+  const priced = (fields: Partial<FocusLine>) => {
+    const row = focus(fields)
+    return [row.SkuId, row.SkuPriceId, row.PricingQuantity, row.PricingUnit, row.ListUnitPrice, row.ListCost]
+  }
+  const month = ['s-1vcpu-1gb', 's-1vcpu-1gb/month', '1', 'Months', '6', '6']
+  const hours = (count: string, cost: string) => [
+    's-1vcpu-1gb',
+    's-1vcpu-1gb/hour',
+    count,
+    'Hours',
+    '0.00893',
+    cost,
+  ]
+  assert.deepEqual(priced({}), month)
+  assert.deepEqual(priced({ hours: '672' }), month)
+  // 6 / 0.00893 is 671.9: the hour before the last is still cheaper than the month.
+  assert.deepEqual(priced({ hours: '671' }), hours('671', '5.99203'))
+  assert.deepEqual(priced({ hours: '0' }), hours('0', '0.00000'))
+  assert.deepEqual(priced({ hours: '1.50', amount: '0' }), hours('1.50', '0.0133950'))
+  const even = { ...size, price_hourly: '0.5', price_monthly: '6.00' }
+  const evenly = (count: string) =>
+    focusRow({ ...line, hours: count }, { ...book, sizes: new Map([[size.slug, even]]) }).PricingUnit
+  assert.deepEqual([evenly('11.9'), evenly('12')], ['Hours', 'Months'])
+
+  const billed = (sku: string, quantity: string, price: string, cost: string) => [
+    sku,
+    `${sku}/unit`,
+    quantity,
+    'Units',
+    price,
+    cost,
+  ]
+  assert.deepEqual(priced({ currency: 'EUR' }), billed('s-1vcpu-1gb', '1', '6.00', '6.00'))
+  assert.deepEqual(priced({ hours: null }), billed('s-1vcpu-1gb', '1', '6.00', '6.00'))
+  assert.deepEqual(priced({ amount: '-2.50' }), billed('s-1vcpu-1gb', '-1', '2.50', '-2.50'))
+  assert.deepEqual(priced({ description: 'x (s-9vcpu)' }), billed('s-9vcpu', '1', '6.00', '6.00'))
+  assert.deepEqual(priced({ description: 'web-01' }), billed('droplet', '1', '6.00', '6.00'))
+  const backup = billed('backup/s-1vcpu-1gb', '1', '6.00', '6.00')
+  assert.deepEqual(priced({ kind: 'backup' }), backup)
+  for (const description of [
+    'data (sfo2) 100GB',
+    'a (B-1)',
+    'a (b-1) ',
+    `a (b-${'1'.repeat(33)})`,
+    'a (nyc3)',
+  ])
+    assert.deepEqual(priced({ kind: 'volume', description }), billed('volume', '1', '6.00', '6.00'))
+  assert.deepEqual(priced({ is_tax: true }), [null, null, null, null, null, '6.00'])
+
+  assert.equal(focus({}).SkuMeter, 'Droplet')
+  assert.equal(focus({}).PricingCategory, 'Standard')
+  assert.equal(
+    focus({}).SkuPriceDetails,
+    '{"InstanceType":"s-1vcpu-1gb","CoreCount":1,"MemorySize":1.5,"DiskSpace":25}',
+  )
+  assert.equal(focus({ hours: null }).SkuPriceDetails, null)
+  assert.deepEqual([focus({}).BillingAccountId, focus({}).BillingAccountName], ['team-1', 'Platform'])
 })
 
 test('a charge begins and ends to the second; only a day’s last second is the next day’s beginning', () => {
@@ -171,6 +243,12 @@ test('regions and types of resources are called by their names', () => {
   }
   for (const [kind, name] of Object.entries(types)) assert.equal(at({ kind }).ResourceType, name)
   assert.equal(at({ name: '' }).ResourceName, null)
+  // A name that only repeats the id is none, and ids of kinds that the provider has no scheme for are told apart.
+  assert.equal(at({ name: 'do:droplet:1' }).ResourceName, null)
+  assert.deepEqual(
+    [at({ kind: 'ssh_key' }).ResourceId, at({ kind: 'vpc' }).ResourceId],
+    ['do:ssh_key:1', 'do:vpc:1'],
+  )
 })
 
 test('tags are the provider’s, and ours under a prefix of their own', () => {
@@ -178,6 +256,7 @@ test('tags are the provider’s, and ours under a prefix of their own', () => {
   assert.equal(at({ tags: ['env:dev'] }).Tags, '{"env:dev":true}')
   assert.equal(focus({ deployment_id: 'd1' }).Tags, '{"cloudops/deployment":"d1"}')
   assert.equal(focus({ project_name: 'acme' }).Tags, '{"cloudops/project":"acme"}')
+  assert.equal(at({ tags: ['cloudops/deployment', 'cloudops'] }).Tags, '{"cloudops":true}')
 })
 
 test('every kind of line belongs to a service of the catalogue, and the unknown to Other', () => {

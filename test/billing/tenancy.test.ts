@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { newId } from '../../src/kernel/ids.ts'
-import { haveIngested, type Line } from '../support/billing.ts'
+import { changedHands, haveIngested, haveResource, type Line } from '../support/billing.ts'
 import { csvObjects } from '../support/csv.ts'
 import { deployment } from '../support/factories.ts'
 import { setup } from '../support/setup.ts'
@@ -132,6 +132,33 @@ test('a tenant downloads its lines as CSV and as FOCUS, without what its former 
     csvObjects((await get('/focus?period=2026-10-01', 'globex')).text).map(row => row.BilledCost),
     ['40.00'],
   )
+})
+
+test('an export names a resource as it was when its line ended, and to a tenant as it is where it was another’s then', async t => {
+  const bundle = await setup(t)
+  const { call, tokens } = bundle
+  const [renamed, inherited] = [
+    await haveResource(bundle, { name: 'after', tenant: 'acme' }),
+    await haveResource(bundle, { name: 'now', tenant: 'acme' }),
+  ]
+  const at = '2026-11-05T00:00:00Z'
+  await changedHands(bundle, renamed, at, { name: ['before', 'after'] })
+  await changedHands(bundle, inherited, at, { tenant_id: ['globex', 'acme'], name: ['globex-plans', 'now'] })
+  const line = { tenant_id: 'acme', matched_by: 'hand' as const, amount: '1.00' }
+  await haveIngested(bundle, [
+    { ...line, resource_id: renamed },
+    { ...line, resource_id: inherited },
+  ])
+  // A line of a time before the resources were known: as they were first.
+  await haveIngested(bundle, [{ ...line, resource_id: renamed }], { period: '2025-10-01' })
+  const named = async (path: string, token?: string) => {
+    const { text } = await call('GET', path, { token })
+    return csvObjects(text).map(row => row.ResourceName)
+  }
+  const october = 'focus?period=2026-10-01'
+  assert.deepEqual(await named(`${billing}/${october}`), ['before', 'globex-plans'])
+  assert.deepEqual(await named(`${base}/${october}`, await tokens.tenant('acme')), ['before', 'now'])
+  assert.deepEqual(await named(`${billing}/focus?period=2025-10-01`), ['before'])
 })
 
 test('a tenant’s month is added up from its own lines alone', async t => {

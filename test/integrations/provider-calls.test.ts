@@ -196,6 +196,24 @@ test('tags are listed and made', async t => {
   assert.deepEqual(documentedBody(requests[1] as Seen, '/v2/tags'), { name: 'saga:1' })
 })
 
+test('the account that pays is the team’s where the token acts for one, else its owner’s', async t => {
+  const { account } = fixture('account.get') as { account: Record<string, unknown> }
+  const read = async (fields: object) => {
+    const { provider } = await setup(t, () => ({ body: { account: { ...account, ...fields } } }))
+    return provider.account()
+  }
+  const team = { account_id: '5df3e3004a17e242b7c20ca6c9fc25b701a47ece', name: 'My Team' }
+  const owner = { account_id: 'b6fr89dbf6d9156cace5f3c78dc9851d957381ef', name: 'Sammy the Shark' }
+  assert.deepEqual(await read({}), team)
+  assert.deepEqual(await read({ team: undefined }), owner)
+  for (const name of [undefined, ' ', 'a\u0000b', 7])
+    assert.deepEqual(await read({ team: undefined, name }), { ...owner, name: null })
+  assert.equal((await read({ team: { uuid: 't', name: ` ${'x'.repeat(300)}` } })).name, 'x'.repeat(255))
+  await assert.rejects(read({ team: {} }), /uuid/)
+  const { provider } = await setup(t, () => ({ body: {} }))
+  await assert.rejects(provider.account(), /has no account/)
+})
+
 test('the balance is exact text', async t => {
   const { provider } = await setup(t, () => ({ body: fixture('balance.get') }))
   assert.deepEqual(await provider.balance(), fixture('balance.get'))

@@ -17,7 +17,7 @@ import {
   temporaryFolder,
 } from '../support/process.ts'
 
-const commands = ['serve', 'api', 'worker', 'migrate', 'config', 'token', 'tasks', 'secrets']
+const commands = ['serve', 'api', 'worker', 'migrate', 'config', 'token', 'tasks', 'import', 'secrets']
 
 test(
   'every command explains itself, without colours where there is no terminal',

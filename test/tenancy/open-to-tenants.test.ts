@@ -26,6 +26,7 @@ const OPEN = `
   GET /api/v1/budgets/:id/alerts
   GET /api/v1/budgets/unusual-days
   GET /api/v1/costs
+  GET /api/v1/costs/estimate
   GET /api/v1/costs/lines
   GET /api/v1/costs/summary
   GET /api/v1/costs/focus

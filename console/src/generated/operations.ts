@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 7341aca92fb86edf9091865f6584c9706182800b4a90e4a66c55216b0de86ad1
+// Made from docs/openapi.json by `npm run console:types`: 086aa3b497a3e217dbe207f85ec02ddd9961a4ca91b2dbb60e5ab70dbf4c8665
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -80,12 +80,15 @@ export const operations = {
   listInvoiceFiles: ["GET","/api/v1/billing/invoices/{id}/files","Billing","operators","billing:read"],
   listCostLines: ["GET","/api/v1/billing/cost-lines","Billing","operators","billing:read"],
   listCosts: ["GET","/api/v1/billing/costs","Billing","operators","billing:read"],
+  getCostEstimate: ["GET","/api/v1/billing/costs/estimate","Billing","operators","billing:read"],
   getBillingSummary: ["GET","/api/v1/billing/summary","Billing","operators","billing:read"],
   exportFocus: ["GET","/api/v1/billing/focus","Billing","operators","billing:read"],
   listOwnCostLines: ["GET","/api/v1/costs/lines","Costs","tenants","costs:read"],
   listOwnCosts: ["GET","/api/v1/costs","Costs","tenants","costs:read"],
+  getOwnCostEstimate: ["GET","/api/v1/costs/estimate","Costs","tenants","costs:read"],
   getOwnCostSummary: ["GET","/api/v1/costs/summary","Costs","tenants","costs:read"],
   exportOwnFocus: ["GET","/api/v1/costs/focus","Costs","tenants","costs:read"],
+  listCostEstimates: ["GET","/api/v1/billing/costs/estimates","Billing","operators","billing:read"],
   assignCostLine: ["POST","/api/v1/billing/cost-lines/{id}/assign","Billing","operators","billing:write"],
   unassignCostLine: ["DELETE","/api/v1/billing/cost-lines/{id}/assign","Billing","operators","billing:write"],
   listScheduledTasks: ["GET","/api/v1/admin/scheduled_tasks","Administration","operators","scheduled_tasks:read"],

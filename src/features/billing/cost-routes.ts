@@ -7,12 +7,14 @@ import { CSV, CsvBody, Format, varyByAccept, wantsCsv } from '../../kernel/http/
 import { jsonPage } from '../../kernel/http/json.ts'
 import { cursorOf, PageQuery } from '../../kernel/http/pages.ts'
 import type { Routes } from '../../kernel/http/route.ts'
-import { ExternalId, Id, Many, Query } from '../../kernel/http/schemas.ts'
+import { ExternalId, Id, Many, Nullable, Query } from '../../kernel/http/schemas.ts'
 import { monthOf } from '../../kernel/time.ts'
 import { CostLine } from './cost-line.ts'
 import { listCosts } from './cost-store.ts'
 import { COST_FILTERS, Cost, type CostQuery, type CostQuestion, costQuestion } from './costs.ts'
 import { sendCostLines, sendCosts, sendFocus } from './downloads.ts'
+import { CostEstimate } from './estimate.ts'
+import { showEstimate } from './estimate-costs.ts'
 import { type LineFilter, listLines, sumLines } from './line-store.ts'
 import { CostSummary, summaryOf } from './summary.ts'
 
@@ -56,11 +58,13 @@ const SIDES = [
     summary: '/api/v1/billing/summary',
     focus: '/api/v1/billing/focus',
     costs: '/api/v1/billing/costs',
+    estimate: '/api/v1/billing/costs/estimate',
     ids: {
       lines: 'listCostLines',
       summary: 'getBillingSummary',
       focus: 'exportFocus',
       costs: 'listCosts',
+      estimate: 'getCostEstimate',
     },
     whose: 'Of all tenants; a tenant reads its own under `/costs`.',
   },
@@ -71,11 +75,13 @@ const SIDES = [
     summary: '/api/v1/costs/summary',
     focus: '/api/v1/costs/focus',
     costs: '/api/v1/costs',
+    estimate: '/api/v1/costs/estimate',
     ids: {
       lines: 'listOwnCostLines',
       summary: 'getOwnCostSummary',
       focus: 'exportOwnFocus',
       costs: 'listOwnCosts',
+      estimate: 'getOwnCostEstimate',
     },
     whose:
       'A tenant’s lines are those that were its own while they ran, whoever has the resource now, without `project_name` and `extra`, which are the operator’s.',
@@ -87,7 +93,7 @@ export function addCostRoutes(deps: Deps, route: Routes<Deps>): void {
   const cursors = cursorOf('cost_lines', ['date', 'uuid'])
   const { app } = route
 
-  for (const { guard, tag, lines, summary, focus, costs, ids, whose } of SIDES) {
+  for (const { guard, tag, lines, summary, focus, costs, estimate, ids, whose } of SIDES) {
     app.get<{ Querystring: LineFilter & Page }>(
       lines,
       {
@@ -157,6 +163,19 @@ export function addCostRoutes(deps: Deps, route: Routes<Deps>): void {
           cursors.page(rows, limit, row => row.key),
         )
       },
+    )
+
+    route.get(
+      estimate,
+      {
+        guard,
+        tag,
+        id: ids.estimate,
+        summary: 'Get the estimate of the running month',
+        description: `What the month has cost so far and will have cost at its end, made hourly (task \`cost_estimate\`), and how far the last estimate of the month before was from its invoices. Its rows are among those of \`${costs.slice(7)}\`, with \`estimate\`. Null before the first. ${whose}`,
+        data: Nullable(CostEstimate),
+      },
+      ({ scope }) => showEstimate(deps, scope),
     )
 
     route.get(

@@ -54,13 +54,17 @@ export function listCosts(
   const keys = columns.map((_, index) => `k${index}`)
   const order = ['period', 'others', ...keys, 'currency']
   const lines = linesOf(scope, { ...question, from }, parameter)
-  const group = ['currency', 'estimate', ...columns]
-  const periods =
+  const group = ['currency', 'estimate', ...columns.map(column => (column === 'tag' ? 'tags' : column))]
+  const summed =
     granularity === 'day'
       ? dailyOf(`(${lines})`, group, parameter(from, 'date'), parameter(question.to, 'date'))
       : `select ${list('period', ...group)}, count(*) as lines, sum(amount) as amount, sum(amount_minor) as amount_minor,
         coalesce(sum(amount_minor) filter (where is_tax), 0) as tax_minor
       from (${lines}) l group by ${list('period', ...group)}`
+  const key = question.tag_key === undefined ? null : parameter(question.tag_key, 'text')
+  const periods = dimensions.includes('tag')
+    ? byTag(summed, ['currency', 'estimate', ...columns], key)
+    : summed
   const isAfter =
     after === null
       ? ''
@@ -105,28 +109,42 @@ function linesOf(scope: Scope, question: CostQuestion, parameter: Parameter): st
   const columns = question.dimensions.filter(name => name !== 'tag').map(name => DIMENSIONS[name])
   const times = question.granularity === 'day' ? ['start_at', 'end_at'] : []
   const shared = lineColumns(scope, ['period', 'currency', 'amount', 'amount_minor', ...times, ...columns])
-  const tag = question.dimensions.includes('tag')
-    ? `, ${tagOf(scope, question.tag_key === undefined ? null : parameter(question.tag_key, 'text'))} as tag`
-    : ''
-  const invoiced = `select ${shared}, l.is_tax, false as estimate${tag} from cloud_cost_lines l where ${where.join(' and ')}`
+  // Joined, so that the planner may keep what it has found for a resource.
+  const [tags, join] = question.dimensions.includes('tag')
+    ? [', v.tags', `left join lateral (${tagsOf(scope)}) v on true`]
+    : ['', '']
+  const invoiced = `select ${shared}, l.is_tax, false as estimate${tags} from cloud_cost_lines l ${join} where ${where.join(' and ')}`
   if (!question.estimates) return invoiced
   return `${invoiced} union all
-    select ${shared}, false, true${tag} from cost_estimate_lines l where ${where.join(' and ')}
+    select ${shared}, false, true${tags} from cost_estimate_lines l ${join} where ${where.join(' and ')}
       and l.period not in (select i.period from cloud_invoices i where i.lines_hash is not null)`
 }
+
+/** SQL: the tags of a line's resource when the line ended. */
+const tagsOf = ({ allTenants }: Scope): string =>
+  tagsThen(
+    'l.resource_id',
+    `coalesce(l.end_at, (l.period + interval '1 month') at time zone 'UTC')`,
+    allTenants ? null : 'l.tenant_id',
+  )
 
 /** What ties a resource to a deployment is a dimension of its own. */
 const OWN_TAGS = `tag not like 'deployment:%' and tag not like 'saga:%'`
 
-/** SQL: the tags of a line's resource when the line ended, as one text; null where it has none. */
-function tagOf({ allTenants }: Scope, key: string | null): string {
-  const until = `coalesce(l.end_at, (l.period + interval '1 month') at time zone 'UTC')`
-  const tags = tagsThen('l.resource_id', until, allTenants ? null : 'l.tenant_id')
+const SUMS = { lines: 'bigint', amount: 'numeric', amount_minor: 'bigint', tax_minor: 'bigint' }
+const sums = Object.entries(SUMS).map(([name, type]) => `sum(${name})::${type} as ${name}`)
+
+/** SQL: sums by lists of tags, added up by the text that is shown of them; null where nothing is. */
+const byTag = (summed: string, columns: string[], key: string | null): string => {
   const [shown, which] =
     key === null
       ? ['tag', OWN_TAGS]
       : [`substr(tag, length(${key}) + 2)`, `left(tag, length(${key}) + 1) = ${key} || ':'`]
-  return `(select string_agg(${shown}, ',' order by ${shown} collate "C") from unnest((${tags})) tag where ${which})`
+  return `
+      select ${list('period', ...columns, ...sums)} from (${summed}) s
+      cross join lateral (
+        select string_agg(${shown}, ',' order by ${shown} collate "C") as tag from unnest(s.tags) tag where ${which}) t
+      group by ${list('period', ...columns)}`
 }
 
 /** SQL: the groups with the largest amounts of all periods in each currency, what is nobody's, and the rest as one group. */
@@ -135,8 +153,6 @@ const largest = (columns: string[], keys: string[], top: string) => {
   const none = keys.map(key => `${key} = ''`).join(' and ')
   const own = (name: string, other: string) =>
     `case when others = 0 then ${name} else ${other} end as ${name}`
-  const sum = (name: string, type = 'bigint') => `sum(${name})::${type} as ${name}`
-  const sums = [sum('lines'), sum('amount', 'numeric'), sum('amount_minor'), sum('tax_minor')]
   return `
       select period, currency, others, estimate, ${columns.map(column => own(column, 'null')).join(', ')},
         ${keys.map(key => own(key, "''")).join(', ')}, ${sums.join(', ')}

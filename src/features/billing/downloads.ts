@@ -7,11 +7,13 @@ import type { Deps } from '../../deps.ts'
 import { AppError, invalid, notFound, unavailable } from '../../kernel/errors.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import { type Cell, CSV, sendCsv } from '../../kernel/http/csv.ts'
+import { listSizesThen } from '../inventory/index.ts'
 import { findActive, findCopies, findFile, readFile } from '../storage-backends/index.ts'
+import { findAccount } from './account-store.ts'
 import { CostLine } from './cost-line.ts'
 import { listCosts } from './cost-store.ts'
 import { type Cost, type CostQuestion, costColumns, monthly } from './costs.ts'
-import { FOCUS_COLUMNS, type FocusLine, focusRow } from './focus.ts'
+import { FOCUS_COLUMNS, type FocusBook, type FocusLine, focusRow } from './focus.ts'
 import { sendIngest } from './ingest-invoice.ts'
 import type { InvoiceRow } from './invoice.ts'
 import { downloadName } from './invoice-file.ts'
@@ -120,19 +122,23 @@ export function sendCosts(
   return sendCsv(reply, `costs-${question.from.slice(0, 7)}-${question.to.slice(0, 7)}.csv`, columns, cells)
 }
 
-/** All lines of a month. */
-export function sendFocus(
+/** All lines of a month. A tenant is not told whose account at the provider its lines are billed to. */
+export async function sendFocus(
   { db, platformTenantId }: Pick<Deps, 'db' | 'platformTenantId'>,
   scope: Scope,
   period: string,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const known = scope.allTenants ? await findAccount(db) : undefined
+  const id = known?.account_id ?? platformTenantId
+  const sizes = new Map((await listSizesThen(db, period)).map(size => [size.slug, size]))
+  const book: FocusBook = { account: { id, name: known?.name ?? id }, sizes }
   const lines = exportLines<FocusLine>({
     version: () => countLineSets(db, { period }),
     read: (after, limit) => listFocusLines(db, scope, period, limit, after?.id ?? null),
   })
   const rows = cellsOf(lines, line => {
-    const row = focusRow(line, platformTenantId)
+    const row = focusRow(line, book)
     return FOCUS_COLUMNS.map(column => row[column])
   })
   return sendCsv(reply, `focus-${period.slice(0, 7)}.csv`, FOCUS_COLUMNS, rows)

@@ -4,6 +4,7 @@ import { type Kind, urnOf } from '../../integrations/digitalocean/index.ts'
 import type { Cell } from '../../kernel/http/csv.ts'
 import { firstDayAfter, monthOf } from '../../kernel/time.ts'
 import type { CostLineRow } from './cost-line.ts'
+import { type ListedSize, type ListPrice, listPriceOf } from './focus-prices.ts'
 import type { InvoiceRow } from './invoice.ts'
 
 /** What a row is made of. */
@@ -25,13 +26,23 @@ interface FocusResource {
 
 const PROVIDER_NAME = 'DigitalOcean'
 
+/** What all lines of an export have in common. */
+export interface FocusBook {
+  account: { id: string; name: string }
+  /** By slug. */
+  sizes: ReadonlyMap<string, ListedSize>
+}
+
 /** A line, and what several columns are made of. */
 interface Charge {
   line: FocusLine
   resource: FocusResource | null
-  billingAccountId: string
+  account: FocusBook['account']
   category: ChargeCategory
-  quantity: { count: Cell; unit: string } | null
+  /** Of what is bought by the unit. */
+  price: ListPrice | null
+  /** Of what is used. */
+  used: { count: Cell; unit: string } | null
   /** Begin and end of the invoice's month, and of the charge. */
   billed: [from: string, until: string]
   charged: [from: string, until: string]
@@ -40,8 +51,8 @@ interface Charge {
 /** In the order of the file: the specification's own by name, then ours. */
 const COLUMNS = {
   BilledCost: ({ line }) => line.amount,
-  BillingAccountId: ({ billingAccountId }) => billingAccountId,
-  BillingAccountName: () => null,
+  BillingAccountId: ({ account }) => account.id,
+  BillingAccountName: ({ account }) => account.name,
   BillingCurrency: ({ line }) => line.currency,
   BillingPeriodEnd: ({ billed }) => billed[1],
   BillingPeriodStart: ({ billed }) => billed[0],
@@ -53,26 +64,33 @@ const COLUMNS = {
     category === 'Usage' ? 'Usage-Based' : category === 'Purchase' ? 'Recurring' : 'One-Time',
   ChargePeriodEnd: ({ charged }) => charged[1],
   ChargePeriodStart: ({ charged }) => charged[0],
-  ConsumedQuantity: ({ category, quantity }) => (category === 'Usage' ? quantity!.count : null),
-  ConsumedUnit: ({ category, quantity }) => (category === 'Usage' ? quantity!.unit : null),
+  ConsumedQuantity: ({ used }) => used?.count ?? null,
+  ConsumedUnit: ({ used }) => used?.unit ?? null,
   ContractedCost: ({ line }) => line.amount,
   EffectiveCost: ({ line }) => line.amount,
   InvoiceId: ({ line }) => line.invoice_uuid,
   InvoiceIssuerName: () => PROVIDER_NAME,
-  ListCost: ({ line }) => line.amount,
-  PricingQuantity: ({ quantity }) => quantity?.count ?? null,
-  PricingUnit: ({ quantity }) => quantity?.unit ?? null,
+  ListCost: ({ line, price }) => price?.cost ?? line.amount,
+  ListUnitPrice: ({ price }) => price?.unitPrice ?? null,
+  // The provider knows no spot market, and its file no commitment.
+  PricingCategory: ({ price }) => price && 'Standard',
+  PricingQuantity: ({ price }) => price?.quantity ?? null,
+  PricingUnit: ({ price }) => price?.unit ?? null,
   ProviderName: () => PROVIDER_NAME,
   PublisherName: () => PROVIDER_NAME,
   RegionId: ({ resource }) => resource?.region ?? null,
   RegionName: ({ resource }) => (resource?.region ? regionName(resource.region) : null),
-  ResourceId: ({ resource }) =>
-    resource && (urnOf(resource.kind as Kind, resource.provider_id) ?? resource.provider_id),
-  ResourceName: ({ resource }) => resource?.name || null,
+  ResourceId: ({ resource }) => resource && resourceId(resource),
+  ResourceName: ({ resource }) =>
+    (resource && resource.name !== resourceId(resource) && resource.name) || null,
   ResourceType: ({ resource }) => resource && typeName(resource.kind),
   ServiceCategory: ({ line }) => serviceOf(line.kind).category,
   ServiceName: ({ line }) => line.product,
   ServiceSubcategory: ({ line }) => serviceOf(line.kind).subcategory,
+  SkuId: ({ price }) => price?.sku ?? null,
+  SkuMeter: ({ line, price }) => price && typeName(line.kind),
+  SkuPriceDetails: ({ price }) => price?.details ?? null,
+  SkuPriceId: ({ price }) => price?.skuPrice ?? null,
   SubAccountId: ({ line }) => line.tenant_id,
   SubAccountName: ({ line }) => line.tenant_id,
   Tags: ({ line }) => tagsOf(line),
@@ -84,7 +102,7 @@ const COLUMNS = {
 export const FOCUS_COLUMNS = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]
 export type FocusRow = Record<keyof typeof COLUMNS, Cell>
 
-export function focusRow(line: FocusLine, billingAccountId: string): FocusRow {
+export function focusRow(line: FocusLine, { account, sizes }: FocusBook): FocusRow {
   const category = chargeCategory(line)
   const billed: Charge['billed'] = [
     midnight(monthOf(line.period).first_day),
@@ -95,9 +113,10 @@ export function focusRow(line: FocusLine, billingAccountId: string): FocusRow {
   const charge: Charge = {
     line,
     resource: line.resource,
-    billingAccountId,
+    account,
     category,
-    quantity: category === 'Usage' || category === 'Purchase' ? quantityOf(line) : null,
+    price: category === 'Usage' || category === 'Purchase' ? listPriceOf(line, sizes) : null,
+    used: category === 'Usage' ? quantityOf(line) : null,
     billed,
     charged: [from, until],
   }
@@ -146,9 +165,13 @@ export const focusServices: readonly FocusService[] = [...Object.values(SERVICES
 export const CHARGE_CATEGORIES = ['Usage', 'Purchase', 'Tax', 'Credit', 'Adjustment'] as const
 export type ChargeCategory = (typeof CHARGE_CATEGORIES)[number]
 
-/** Tax is what finance was told is tax; the rest goes by the provider's own word for the product. */
-export function chargeCategory({ is_tax, product }: Pick<CostLineRow, 'is_tax' | 'product'>): ChargeCategory {
-  if (is_tax) return 'Tax'
+/** Tax is what finance was told is tax, and what the provider calls so; the rest goes by its word for the product. */
+export function chargeCategory({
+  is_tax,
+  kind,
+  product,
+}: Pick<CostLineRow, 'is_tax' | 'kind' | 'product'>): ChargeCategory {
+  if (is_tax || kind === 'tax') return 'Tax'
   if (/\bcredits?\b/i.test(product)) return 'Credit'
   if (/\b(adjustments?|refunds?)\b/i.test(product)) return 'Adjustment'
   if (/\b(subscriptions?|support)\b/i.test(product)) return 'Purchase'
@@ -158,6 +181,10 @@ export function chargeCategory({ is_tax, product }: Pick<CostLineRow, 'is_tax' |
 /** Most lines count hours; what counts nothing is one of it. */
 const quantityOf = ({ hours }: FocusLine) =>
   hours === null ? { count: 1, unit: 'Units' } : { count: hours, unit: 'Hours' }
+
+/** Kinds without a name in the provider's own scheme get one of that form, for their ids are only unique among themselves. */
+const resourceId = ({ kind, provider_id }: FocusResource): string =>
+  urnOf(kind as Kind, provider_id) ?? `do:${kind}:${provider_id}`
 
 const midnight = (day: string) => `${day}T00:00:00Z`
 
@@ -201,10 +228,13 @@ const typeName = (kind: string): string =>
     .map(word => WORDS[word] ?? word.charAt(0).toUpperCase() + word.slice(1))
     .join(' ')
 
+const OUR_TAGS = 'cloudops/'
+
 /** Ours under a prefix of their own; the provider's tags have no values, which FOCUS writes as true. */
 function tagsOf({ deployment_id, project_name, resource }: FocusLine): string | null {
-  const tags: [string, string | true][] = (resource?.tags ?? []).map(tag => [tag, true])
-  if (deployment_id !== null) tags.push(['cloudops/deployment', deployment_id])
-  if (project_name !== null) tags.push(['cloudops/project', project_name])
+  const theirs = (resource?.tags ?? []).filter(tag => !tag.startsWith(OUR_TAGS))
+  const tags: [string, string | true][] = theirs.map(tag => [tag, true])
+  if (deployment_id !== null) tags.push([`${OUR_TAGS}deployment`, deployment_id])
+  if (project_name !== null) tags.push([`${OUR_TAGS}project`, project_name])
   return tags.length > 0 ? JSON.stringify(Object.fromEntries(tags)) : null
 }

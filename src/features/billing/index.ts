@@ -1,4 +1,6 @@
 // Billing: what other parts of the service may use.
+
+export { costEstimate } from './estimate-costs.ts'
 export { countToPush, countTroubledInvoices } from './invoice-store.ts'
 export { billingHandlers, billingHistory, financePush, recordBalance } from './jobs.ts'
 export { requestMissingPushes } from './push-invoice.ts'

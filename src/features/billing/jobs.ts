@@ -1,7 +1,7 @@
 // Billing's jobs (an invoice's ingest and push, the matching of lines that had no match) and its scheduled tasks.
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
-import { ProviderBusyError } from '../../integrations/digitalocean/index.ts'
+import { type Account, ProviderBusyError, ProviderError } from '../../integrations/digitalocean/index.ts'
 import { FinanceError } from '../../integrations/finance/index.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -14,6 +14,7 @@ import {
   type Task,
 } from '../../kernel/queue/queues.ts'
 import { PROVIDER } from '../inventory/index.ts'
+import { writeAccount } from './account-store.ts'
 import { InvoiceFileError } from './csv-line.ts'
 import { ingestInvoice, ingestJob, sendIngest } from './ingest-invoice.ts'
 import { insertBalance, listToIngest, upsertInvoices } from './invoice-store.ts'
@@ -97,10 +98,25 @@ export const recordBalance = ({ db, providers, clock }: Deps): Task => ({
   },
 })
 
+/** A token may be allowed to read invoices but not the account: exports then name the account that is known. */
+async function billedAccount(
+  provider: ReturnType<Deps['providers']['for']>,
+  { signal, log }: Pick<JobRun, 'signal' | 'log'>,
+): Promise<Account | undefined> {
+  try {
+    return await provider.account({ signal })
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    log.warn({ err: error }, 'the provider does not say whose account this is')
+    return undefined
+  }
+}
+
 /** Headers are kept, and what is not ingested yet is asked for, in one transaction. */
 export const billingHistory = (deps: Deps): Task => ({
   name: 'billing_history',
-  description: 'Lists the provider’s invoices, and fetches the lines of those that are not ingested yet.',
+  description:
+    'Lists the provider’s invoices with the account they are for, and fetches the lines of those that are not ingested yet.',
   queue: 'cloud_billing',
   cron: '23 2 * * *',
   async run({ signal, log }) {
@@ -108,6 +124,7 @@ export const billingHistory = (deps: Deps): Task => ({
     const provider = providers.for('cloud_billing')
     if (provider.absent) throw new Error(provider.absent)
     const { items, complete, reason, odd } = await provider.invoices({ signal })
+    const account = await billedAccount(provider, { signal, log })
     const listed = items.map(({ invoice_uuid, invoice_id, invoice_period, amount }) => ({
       invoice_uuid,
       invoice_number: invoice_id,
@@ -115,7 +132,9 @@ export const billingHistory = (deps: Deps): Task => ({
       amount,
     }))
     await transaction(db, async tx => {
-      await upsertInvoices(tx, listed, clock.now().toISOString())
+      const now = clock.now().toISOString()
+      if (account) await writeAccount(tx, account, now)
+      await upsertInvoices(tx, listed, now)
       for (const id of await listToIngest(tx)) await sendIngest(deps, tx, id)
       await jobs.send(tx, rematchJob, {}, { key: 'all' })
     })

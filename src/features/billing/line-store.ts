@@ -7,7 +7,7 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import type { Key } from '../../kernel/http/pages.ts'
 import { jsonOf } from '../../kernel/noun.ts'
-import { resourceThenJoin } from '../inventory/index.ts'
+import { resourceAsThenJoin, resourceThenJoin } from '../inventory/index.ts'
 import { type Assignment, CostLine, type CostLineRow, type LineAssignmentRow } from './cost-line.ts'
 import { FOCUS_FIELDS, type FocusLine } from './focus.ts'
 import { SHOWN_GROUPS, type SummaryRow } from './summary.ts'
@@ -122,10 +122,7 @@ export async function countLineSets(
   return rows[0]!.count
 }
 
-/**
- * A month's lines in the order of ids, with their invoices and resources; a tenant's without resources that it no longer
- * has, for their names and tags are another's now.
- */
+/** A month's lines in the order of ids, with their invoices, and their resources as they were when each line ended. */
 export async function listFocusLines(
   executor: Executor,
   scope: Scope,
@@ -137,15 +134,14 @@ export async function listFocusLines(
     select l.*, i.invoice_uuid, i.invoice_number, case when r.id is not null then jsonb_build_object(
       'kind', r.kind, 'provider_id', r.provider_id, 'name', r.name, 'region', r.region, 'tags', r.tags) end as resource
     from (
-      select ${sql.raw(lineColumns(scope, [...FOCUS_FIELDS, 'invoice_id', 'resource_id']))}
+      select ${sql.raw(lineColumns(scope, [...FOCUS_FIELDS, 'invoice_id', 'resource_id']))}, ${RAN}
       from cloud_cost_lines l
       where ${scope.allTenants ? sql`true` : sql`l.tenant_id = ${scope.tenantId}`}
         and l.period = ${period} and l.id > ${after ?? FIRST_ID}
       order by l.id limit ${limit}
     ) l
     join cloud_invoices i on i.id = l.invoice_id
-    left join cloud_resources r on r.id = l.resource_id
-      ${scope.allTenants ? sql`` : sql`and r.tenant_id = l.tenant_id`}
+    ${resourceAsThenJoin(!scope.allTenants)}
     order by l.id`.execute(executor)
   return rows
 }

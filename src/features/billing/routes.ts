@@ -12,6 +12,8 @@ import { findFile, InvoiceFile, listFiles } from '../storage-backends/index.ts'
 import { CostLine } from './cost-line.ts'
 import { AnyDayOfPeriod, addCostRoutes } from './cost-routes.ts'
 import { sendFile } from './downloads.ts'
+import { DailyEstimate } from './estimate.ts'
+import { listEstimates } from './estimate-store.ts'
 import { requestIngest } from './ingest-invoice.ts'
 import { Balance, FINANCE_STATUSES, INGEST_STATUSES, Invoice, InvoiceDetail } from './invoice.ts'
 import { findInvoice, latestBalance, listBalances, listInvoices, showInvoice } from './invoice-store.ts'
@@ -191,6 +193,22 @@ export const billingRoutes = (deps: Deps) =>
     )
 
     addCostRoutes(deps, route)
+
+    route.list(
+      `${base}/costs/estimates`,
+      {
+        id: 'listCostEstimates',
+        summary: 'List what was estimated on each day',
+        description:
+          'The last estimate of each day, newest first, beside what the invoices of its month came to later.',
+        filters: { period: Type.Optional(AnyDayOfPeriod) },
+        items: DailyEstimate,
+        cursor: cursorOf('cost_estimates', ['date', 'date']),
+        key: (row: { period: string; day: string }) => [row.period, row.day],
+      },
+      ({ filter: { period }, limit, after }) =>
+        listEstimates(deps.db, period && monthOf(period).first_day, limit, after),
+    )
 
     route.post(
       `${base}/cost-lines/:id/assign`,

@@ -29,6 +29,9 @@ export const lookJob: JobType<typeof LookPayload> = {
   payload: LookPayload,
 }
 
+/** For showing what this transaction has made, or found in its caller's scope and locked. */
+const ANY: Scope = { allTenants: true }
+
 /** All of them are looked at every hour. Operators may make any number. */
 export const MOST_OF_ONE_TENANT = 100
 
@@ -62,7 +65,7 @@ export function createBudget(deps: Deps, caller: Caller, body: CreateBudget): Pr
     const times = { created_by: caller.sub, created_at: at, updated_at: at }
     await insertBudget(tx, { id, ...owner, ...terms, ...times })
     await requestLook(deps, tx, id, at)
-    return { id, json: (await showBudget(tx, scope, await monthFor(deps, tx, owner.tenant_id), id))! }
+    return { id, json: (await showBudget(tx, ANY, await monthFor(deps, tx, owner.tenant_id), id))! }
   })
 }
 
@@ -95,7 +98,7 @@ export function changeBudget(deps: Deps, scope: Scope, id: string, changes: Budg
     const anew = beginsAnew(before, changes) && { revision: before.revision + 1 }
     await updateBudget(tx, id, { ...changes, ...anew }, at)
     await requestLook(deps, tx, id, at)
-    return (await showBudget(tx, scope, await monthFor(deps, tx, before.tenant_id), id))!
+    return (await showBudget(tx, ANY, await monthFor(deps, tx, before.tenant_id), id))!
   })
 }
 

@@ -4,11 +4,18 @@ export { recordTenantProject } from './actions.ts'
 export { inventoryHandlers, resourceSync, sendRefresh } from './jobs.ts'
 export { findTenantProject, projectsOfTenant } from './project-store.ts'
 export { PROVIDER } from './resource.ts'
-export { ownersThen, resourceThenJoin, tagsThen } from './resource-then.ts'
+export {
+  type LivedStretch,
+  listStretches,
+  ownersThen,
+  resourceAsThenJoin,
+  resourceThenJoin,
+  tagsThen,
+} from './resource-then.ts'
 export { inventoryRoutes, projectRoutes, syncRunRoutes } from './routes.ts'
 export { deploymentOfTags, deploymentTag, type SeenResource, seenResource } from './seen-resource.ts'
 export { sizeRoutes } from './size-routes.ts'
-export { sizePriceThen } from './size-store.ts'
+export { listSizesThen, sizePriceThen } from './size-store.ts'
 export {
   ages as inventoryAges,
   countLiving,

@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { PROVIDER } from './resource.ts'
+import { sizePriceThen } from './size-store.ts'
 
 const sameName = (resource: 'r' | 'o') => {
   const of = (column: string) => sql.id(resource, column)
@@ -61,6 +62,27 @@ export const resourceThenJoin = sql`
       offset 0)`)}
   ) m on l.name is not null`
 
+/**
+ * To be joined to a relation `l` with the columns resource_id, tenant_id and until_at: adds `r`, the resource with its name,
+ * region and tags as they were then, or were first. A tenant gets them of a time when the resource was its own, else as they
+ * are, and nothing of what is another's by now.
+ */
+export const resourceAsThenJoin = (ownAlone: boolean) => sql`
+  left join lateral (
+    select r.id, r.kind, r.provider_id,
+      case when v.resource_id is null then r.name else v.name end as name,
+      case when v.resource_id is null then r.region else v.region end as region,
+      case when v.resource_id is null then r.tags else v.tags end as tags
+    from cloud_resources r
+    left join lateral (
+      select v.resource_id, v.name, v.region, v.tags, v.tenant_id from resource_versions v
+      where v.resource_id = r.id and v.valid_from <= greatest(l.until_at, (
+        select f.valid_from from resource_versions f where f.resource_id = r.id order by f.valid_from, f.event_id limit 1))
+      order by v.valid_from desc, v.event_id desc limit 1
+    ) v on ${ownAlone ? sql`v.tenant_id = l.tenant_id` : sql`true`}
+    where r.id = l.resource_id ${ownAlone ? sql`and r.tenant_id = l.tenant_id` : sql``}
+  ) r on l.resource_id is not null`
+
 export interface Owners {
   deployment_id: string | null
   tenant_id: string | null
@@ -84,3 +106,48 @@ export const tagsThen = (resourceId: string, at: string, tenantId: string | null
     tenantId === null ? '' : ` and v.tenant_id = ${tenantId}`
   }
   order by v.valid_from limit 1`
+
+export interface LivedStretch {
+  resource_id: string
+  kind: string
+  name: string
+  tenant_id: string | null
+  deployment_id: string | null
+  project_name: string | null
+  attrs: Record<string, unknown>
+  /** Of a droplet's size at the time, exact decimals. */
+  price_monthly: string | null
+  price_hourly: string | null
+  from_at: string
+  to_at: string
+  valid_from: string
+  /** Whether it lived like that when the span ended, and goes on. */
+  open: boolean
+}
+
+/**
+ * The stretches in which resources of these kinds lived within a span, each as it was, resource after resource and in the
+ * order of time: the next of them.
+ */
+export async function listStretches(
+  executor: Executor,
+  kinds: readonly string[],
+  [from, to]: readonly [from: string, to: string],
+  limit: number,
+  after: readonly [resourceId: string, validFrom: string] | null,
+): Promise<LivedStretch[]> {
+  const { rows } = await sql<LivedStretch>`
+    select v.resource_id, v.kind, v.name, v.tenant_id, v.deployment_id, p.name as project_name, v.attrs, v.valid_from,
+      s.price_monthly::text as price_monthly, s.price_hourly::text as price_hourly,
+      greatest(v.valid_from, ${from}::timestamptz) as from_at, least(v.valid_to, ${to}::timestamptz) as to_at,
+      v.valid_to is null or v.valid_to > ${to}::timestamptz as open
+    from resource_versions v
+    left join cloud_projects p on p.id = v.project_id
+    left join lateral (${sql.raw(sizePriceThen(`(v.attrs->>'size_slug')`, 'v.valid_from'))}) s on v.kind = 'droplet'
+    where (v.resource_id, v.valid_from) > (${after?.[0] ?? '00000000-0000-0000-0000-000000000000'}::uuid,
+        ${after?.[1] ?? '-infinity'}::timestamptz)
+      and v.kind = any(${[...kinds]}::text[]) and v.deleted_at is null and v.valid_from < ${to}::timestamptz
+      and (v.valid_to is null or v.valid_to > ${from}::timestamptz) and v.valid_from is distinct from v.valid_to
+    order by v.resource_id, v.valid_from limit ${limit}`.execute(executor)
+  return rows
+}

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Size as SeenSize } from '../../integrations/digitalocean/index.ts'
 import { listPage } from '../../kernel/db/list.ts'
-import type { Executor } from '../../kernel/db/tables.ts'
+import type { Executor, Row } from '../../kernel/db/tables.ts'
 import type { Key } from '../../kernel/http/pages.ts'
 import { jsonOf } from '../../kernel/noun.ts'
 import { PROVIDER } from './resource.ts'
@@ -91,3 +91,16 @@ export const sizePriceThen = (slug: string, at: string): string => `
   select p.price_monthly, p.price_hourly, p.currency from cloud_size_prices p
   where p.provider = '${PROVIDER}' and p.slug = ${slug} and (p.valid_to is null or p.valid_to > ${at})
   order by p.valid_from limit 1`
+
+type SizeThen = Pick<Row<'cloud_sizes'>, 'slug' | 'vcpus' | 'memory_mb' | 'disk_gb'> &
+  Pick<Row<'cloud_size_prices'>, 'price_monthly' | 'price_hourly' | 'currency'>
+
+/** Every size with what it cost by list at a time. */
+export async function listSizesThen(executor: Executor, at: string): Promise<SizeThen[]> {
+  const { rows } = await sql<SizeThen>`
+    select s.slug, s.vcpus, s.memory_mb, s.disk_gb, p.*
+    from (select ${at}::timestamptz as at) t
+    cross join cloud_sizes s cross join lateral (${sql.raw(sizePriceThen('s.slug', 't.at'))}) p
+    where s.provider = ${PROVIDER}`.execute(executor)
+  return rows
+}

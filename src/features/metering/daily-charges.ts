@@ -3,8 +3,8 @@
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { TenantTime } from '../../kernel/tenant-time.ts'
 import { chargeOf } from './charge.ts'
-import { meterStatementLines } from './meter-usage.ts'
-import { isWithin, monthAt } from './period.ts'
+import { meterSlices } from './meter-usage.ts'
+import { monthAt } from './period.ts'
 import { sum } from './proration.ts'
 import { readFacts } from './read-usage.ts'
 import { currencyOf, kindsOf, metersOf, type UsageFacts, usesOf } from './usage.ts'
@@ -30,28 +30,30 @@ export async function dailyCharges(
   for (const [period, own] of Map.groupBy(days, day => day.slice(0, 7))) {
     const month = monthAt(period, now)
     const { facts } = await readFacts(db, now, month, deploymentIds, { time, forecast: false, days: own })
-    for (const [deployment_id, of] of facts)
-      for (const day of own)
-        for (const [kind, amount_cents] of chargesOn(of, day))
-          if (amount_cents !== 0n)
-            rows.push({ deployment_id, day, kind, currency: currencyOf(of), amount_cents })
+    for (const [deployment_id, of] of facts) {
+      const currency = currencyOf(of)
+      for (const { day, kind, amount_cents } of chargesOn(of, own))
+        if (amount_cents !== 0n) rows.push({ deployment_id, day, kind, currency, amount_cents })
+    }
   }
   return rows
 }
 
-function chargesOn(facts: UsageFacts, day: string): [kind: string, cents: bigint][] {
-  const isOnDay = isWithin([day])
-  const kinds = kindsOf(facts).map((kind): [string, bigint] => [
-    kind,
-    chargeOf(usesOf(facts, kind).filter(isOnDay), facts.month.seconds),
-  ])
+/** Each kind and each meter is worked out once, and then cut by its days. */
+function chargesOn(
+  facts: UsageFacts,
+  days: readonly string[],
+): Omit<DailyCharge, 'deployment_id' | 'currency'>[] {
+  const kinds = kindsOf(facts).flatMap(kind => {
+    const uses = Map.groupBy(usesOf(facts, kind), use => use.from_at.slice(0, 10))
+    return days.map(day => ({ day, kind, amount_cents: chargeOf(uses.get(day) ?? [], facts.month.seconds) }))
+  })
   const meters = metersOf(facts)
     .filter(({ meter }) => meter.aggregation === 'sum')
-    .map((of): [string, bigint] => {
-      const lines = meterStatementLines(of, false).filter(
-        ({ kind, from }) => kind === 'meter' && isOnDay({ from_at: from }),
-      )
-      return [of.meter.code, sum(lines.map(({ amount_cents }) => amount_cents))]
+    .flatMap(of => {
+      const slices = Map.groupBy(meterSlices(of), slice => slice.from_at.slice(0, 10))
+      const cents = (day: string) => sum((slices.get(day) ?? []).map(({ amount_cents }) => amount_cents))
+      return days.map(day => ({ day, kind: of.meter.code, amount_cents: cents(day) }))
     })
   return [...kinds, ...meters]
 }

@@ -24,7 +24,7 @@ import {
 import { includedIn, kindsIn, termsIn, turnsOf } from './slice-terms.ts'
 import { lastHour, sumUsage } from './store.ts'
 import { currencyOf, type UsageFacts, usageStatement } from './usage.ts'
-import { dayEnds, usageByDay } from './usage-by-day.ts'
+import { daysOf, usageByDay } from './usage-by-day.ts'
 
 export interface FactsOfMonth {
   /** By deployment, how far the month is metered; null: not at all. */
@@ -46,8 +46,6 @@ export interface Question {
   repriced?: (prices: readonly Price[]) => readonly Price[]
   /** Days by which the month is cut as well: of hours, only those of these days are added up. */
   days?: readonly string[]
-  /** Further hours to cut the month at. */
-  cutAt?: readonly string[]
 }
 
 export async function readFacts(
@@ -55,7 +53,7 @@ export async function readFacts(
   now: Date,
   month: Month,
   ids: string[],
-  { time, forecast, instead, repriced = prices => prices, days, cutAt = [] }: Question,
+  { time, forecast, instead, repriced = prices => prices, days }: Question,
 ): Promise<FactsOfMonth> {
   const last = await lastHour(db)
   const until = last === null ? null : endOfHour(last)
@@ -64,7 +62,7 @@ export async function readFacts(
   const held = await findTerms(db, ids, { from: month.start_at, to: month.end_at })
   const termsOf = new Map(held.map(terms => [terms.deployment_id, terms]))
   const prices = repriced(await listPricesBetween(db, month.first_day, month.last_day))
-  const cuts = [...cutAt, ...(days ?? []).flatMap(day => [startOf(day), startOf(dayAfter(day))])]
+  const cuts = (days ?? []).flatMap(day => [startOf(day), startOf(dayAfter(day))])
   const cut = ids.map(deployment_id => {
     const terms = instead?.get(deployment_id) ?? termsOf.get(deployment_id) ?? null
     return { deployment_id, terms, slices: slicesOf(month, prices, [...turnsOf(terms), ...cuts]) }
@@ -144,14 +142,14 @@ async function readOne(
   scope: Scope,
   id: string,
   period: string | undefined,
-  cutAt: (month: Month) => string[] = () => [],
+  daysIn?: (month: Month) => string[],
 ) {
   const [deployment] = await listBilled(db, scope, { id }, 1, null)
   if (!deployment) throw notFound()
   const { tenant_id } = deployment
   const now = await time.of(db, tenant_id)
   const month = monthOfQuery(period, now)
-  const asked = { time, forecast: true, cutAt: cutAt(month) }
+  const asked = { time, forecast: true, days: daysIn?.(month) }
   const { meteredUntil, facts } = await readFacts(db, now, month, [id], asked)
   const metered_until = meteredIn(month, meteredUntil.get(id) ?? null)
   return {
@@ -170,6 +168,6 @@ export async function showUsage(deps: Asked, scope: Scope, id: string, period?: 
 
 /** The same month, day by day. */
 export async function showUsageByDay(deps: Asked, scope: Scope, id: string, period?: string) {
-  const { about, facts } = await readOne(deps, scope, id, period, dayEnds)
+  const { about, facts } = await readOne(deps, scope, id, period, daysOf)
   return { ...about, currency: currencyOf(facts), days: usageByDay(facts) }
 }

@@ -16,6 +16,8 @@ import { noun } from '../../kernel/noun.ts'
 
 /** What callers of a tenant can have use of. A test compares both lists with the routes. */
 export const TENANT_PERMISSIONS = [
+  'budgets:read',
+  'budgets:write',
   'catalog:read',
   'costs:read',
   'deployments:read',

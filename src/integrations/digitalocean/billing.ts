@@ -1,10 +1,10 @@
-// What the provider charges: the balance, the finished invoices, and an invoice's lines as the CSV they are.
+// What the provider charges, and whom: the account, the balance, the finished invoices, and an invoice's lines as the CSV they are.
 // The preview is left out everywhere: it changes daily and is no invoice.
 import { Readable } from 'node:stream'
 import { type CallOptions, getRequest } from './client.ts'
 import { ProviderError } from './errors.ts'
 import { collect, type ListingParts, type ListingVerdict, type ListOptions, openListing } from './listing.ts'
-import { decimalAt, malformed, type RawItem, textAt, timeAt } from './responses.ts'
+import { decimalAt, isRecord, malformed, type RawItem, textAt, timeAt } from './responses.ts'
 
 /** Amounts are exact decimals as text. */
 export interface Balance {
@@ -12,6 +12,12 @@ export interface Balance {
   account_balance: string
   month_to_date_usage: string
   generated_at: string
+}
+
+/** Who is billed. */
+export interface Account {
+  account_id: string
+  name: string | null
 }
 
 export interface InvoiceHeader {
@@ -23,6 +29,7 @@ export interface InvoiceHeader {
 }
 
 export interface Billing {
+  account(options?: CallOptions): Promise<Account>
   balance(options?: CallOptions): Promise<Balance>
   /** `odd`: why one or more of the listed invoices are left out; null when all are here. */
   invoices(options?: ListOptions): Promise<ListingVerdict & { items: InvoiceHeader[]; odd: string | null }>
@@ -33,6 +40,15 @@ export interface Billing {
 export function createBilling(parts: ListingParts): Billing {
   const { client } = parts
   return {
+    async account(options) {
+      const body = await client.json(getRequest('/v2/account'), options)
+      const account = body?.account
+      if (!isRecord(account)) throw malformed('the answer has no account')
+      // The token's owner is a person; where they act for a team, the team pays.
+      const payer = isRecord(account.team) ? account.team : account
+      return { account_id: textAt(payer, 'uuid'), name: nameAt(payer) }
+    },
+
     async balance(options) {
       const body = await client.json(getRequest('/v2/customers/my/balance'), options)
       if (!body) throw malformed('the answer is empty')
@@ -81,6 +97,14 @@ export function createBilling(parts: ListingParts): Billing {
 /** The uuid becomes part of addresses and file names. */
 const INVOICE_UUID = /^[\x21-\x7e]{1,500}$/
 const LONGEST_TEXT = 255
+
+const LONGEST_NAME = 255
+
+/** An account need not have one. */
+function nameAt({ name }: RawItem): string | null {
+  if (typeof name !== 'string' || !name.isWellFormed() || /\p{Cc}/u.test(name)) return null
+  return name.trim().slice(0, LONGEST_NAME) || null
+}
 
 function headerOf(item: RawItem): InvoiceHeader {
   const invoice_uuid = textAt(item, 'invoice_uuid')

@@ -1,5 +1,5 @@
 // What the rest of the service may use of the DigitalOcean client. It knows no feature and no database.
-export type { Balance, InvoiceHeader } from './billing.ts'
+export type { Account, Balance, InvoiceHeader } from './billing.ts'
 export type { CallOptions, Fetch } from './client.ts'
 export {
   type Action,

@@ -14,9 +14,11 @@ import {
   projectRow,
   resourceRow,
   sagaRow,
+  statementRow,
   subscriptionOf,
   usage,
 } from './shown.ts'
+import { statementsOf } from './statements.ts'
 import { type Caller, type Deployment, monthsOf, TENANTS, type Thing, type World } from './world.ts'
 
 export interface Shown extends Answer {
@@ -154,6 +156,18 @@ export function looksAt(world: World): Look[] {
         ifVisible(() => moves(deployment)),
       ),
       ...usageIn,
+      whenChanged(
+        `${path}/statements${LIMIT}`,
+        DEPLOYMENTS,
+        ifVisible(() => statementsOf(world, deployment).map(each => statementRow(each, deployment))),
+      ),
+      ...statementsOf(world, deployment).map(each =>
+        whenChanged(
+          `/statements/${each.id}`,
+          DEPLOYMENTS,
+          ifVisible(() => statementRow(each, deployment)),
+        ),
+      ),
       ...monthsOf(world)
         .slice(0, 1)
         .map(({ period }) =>

@@ -25,6 +25,8 @@ const PERMISSIONS = Object.keys({
   'audit_log:read': 1,
   'billing:read': 1,
   'billing:write': 1,
+  'budgets:read': 1,
+  'budgets:write': 1,
   'catalog:read': 1,
   'catalog:write': 1,
   'costs:read': 1,
