@@ -9,7 +9,7 @@ import { haveInvoice, haveResource, ingest } from '../support/billing.ts'
 import { csv, row } from '../support/csv.ts'
 import { onPostgresAlone } from '../support/engine.ts'
 import { addon, deployment, move, plan } from '../support/factories.ts'
-import { adjustDue, closeDue, meter } from '../support/metering.ts'
+import { adjustDue, closeDue, meteredIdle } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { event, meterOf, send } from '../support/usage-events.ts'
 
@@ -257,7 +257,7 @@ test(
       clock.set(
         new Date(Date.parse(monthAt(period, clock.now()).end_at) + 3 * 86_400_000 + 300_000).toISOString(),
       )
-      await meter(bundle)
+      await meteredIdle(bundle)
       assert.equal(await closeDue(bundle), 2, period)
       assert.equal(await adjustDue(bundle), 0, period)
       await replay()

@@ -96,6 +96,9 @@ export function looksAt(world: World): Look[] {
     whenChanged(`/drift${LIMIT}&status=stale`, DRIFT, driftList('stale')),
     whenChanged('/costs/summary?period=2026-11-01', COSTS, caller => monthAddedUp(visible(caller).lines)),
     whenChanged('/billing/summary?period=2026-11-01', BILLING, () => monthAddedUp(world.lines)),
+    // Nothing is estimated in this world: everybody is told so, and only operators of everybody's.
+    atTheEnd('/costs/estimate', COSTS, () => null),
+    atTheEnd('/billing/costs/estimate', BILLING, () => null),
     whenChanged(`/costs${LIMIT}${NOVEMBER}`, COSTS, caller => costRows(visible(caller).lines)),
     whenChanged(`/billing/costs${LIMIT}${NOVEMBER}`, BILLING, () => costRows(world.lines)),
     whenChanged('/billing/margins?period=2026-11&by=tenant', BILLING, () => ({
