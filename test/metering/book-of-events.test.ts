@@ -356,7 +356,10 @@ test(
     // Worked out once more from what is on record, every month has the lines of its statements, added up.
     for (const [period, texts] of kept) {
       const month = monthAt(period, clock.now())
-      const { facts } = await readFacts(ctx.db, clock.now(), month, [id], { forecast: false })
+      const { facts } = await readFacts(ctx.db, clock.now(), month, [id], {
+        time: ctx.tenantTime,
+        forecast: false,
+      })
       const sums = new Map<string, number>()
       const add = (line: Any, sign: number) => {
         const key = [line.kind, line.code, line.from, line.to, line.price_cents].join(' ')
