@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: fa7fb0c785ff7a2411227188873cbca313c0b1ef597e7a85e5ab241c31f37d2a
+// Made from docs/openapi.json by `npm run console:types`: 9b448604100895b70f1419d53282bf211145e5c7519c39c4fe8d058450900e9d
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -50,6 +50,7 @@ export const operations = {
   createMeter: ["POST","/api/v1/catalog/meters","Catalog","operators","catalog:write"],
   getMeter: ["GET","/api/v1/catalog/meters/{code}","Catalog","tenants","catalog:read"],
   renameMeter: ["PATCH","/api/v1/catalog/meters/{code}","Catalog","operators","catalog:write"],
+  backtestCatalog: ["POST","/api/v1/catalog/backtest","Catalog","platform_admin",null],
   listDeployments: ["GET","/api/v1/deployments","Deployments","tenants","deployments:read"],
   createDeployment: ["POST","/api/v1/deployments","Deployments","tenants","deployments:write"],
   getDeploymentLifecycle: ["GET","/api/v1/deployments/lifecycle","Deployments","tenants","deployments:read"],
@@ -117,6 +118,11 @@ export const operations = {
   changeBudget: ["PATCH","/api/v1/budgets/{id}","Budgets","tenants","budgets:write"],
   deleteBudget: ["DELETE","/api/v1/budgets/{id}","Budgets","tenants","budgets:write"],
   listBudgetAlerts: ["GET","/api/v1/budgets/{id}/alerts","Budgets","tenants","budgets:read"],
+  listTestClocks: ["GET","/api/v1/test-clocks","Test clocks","platform_admin",null],
+  createTestClock: ["POST","/api/v1/test-clocks","Test clocks","platform_admin",null],
+  getTestClock: ["GET","/api/v1/test-clocks/{id}","Test clocks","platform_admin",null],
+  deleteTestClock: ["DELETE","/api/v1/test-clocks/{id}","Test clocks","platform_admin",null],
+  advanceTestClock: ["POST","/api/v1/test-clocks/{id}/advance","Test clocks","platform_admin",null],
   listWebhooks: ["GET","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   createWebhook: ["POST","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   getWebhook: ["GET","/api/v1/admin/webhooks/{id}","Webhooks","platform_admin",null],
