@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 086aa3b497a3e217dbe207f85ec02ddd9961a4ca91b2dbb60e5ab70dbf4c8665
+// Made from docs/openapi.json by `npm run console:types`: b57f4969a45ee233145161f6bb12b717af0811e84b31af709f555487edde1c20
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
