@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 4aa3e6ed92e42de991b06258cf2b88345d0ee325ecb89cc4208ff1301cb6d047
+// Made from docs/openapi.json by `npm run console:types`: dba6809d9f48a50182f8fa1656c75020b63aab9a768ea5b916b886f8c6c09742
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -7,6 +7,7 @@ export const operations = {
   endSession: ["DELETE","/api/v1/session","Service","tenants",null],
   getOverview: ["GET","/api/v1/overview","Service","tenants",null],
   listResources: ["GET","/api/v1/inventory","Inventory","tenants","inventory:read"],
+  listResourceChanges: ["GET","/api/v1/inventory/changes","Inventory","tenants","inventory:read"],
   getResource: ["GET","/api/v1/inventory/{id}","Inventory","tenants","inventory:read"],
   assignResource: ["PATCH","/api/v1/inventory/{id}","Inventory","operators","inventory:write"],
   listResourceEvents: ["GET","/api/v1/inventory/{id}/events","Inventory","tenants","inventory:read"],

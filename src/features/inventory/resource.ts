@@ -44,15 +44,17 @@ export const Resource = noun('Resource', {
   deleted_at: Nullable(Time),
 })
 
+export const FieldChanges = Type.Record(
+  Type.String(),
+  Type.Object({ before: Type.Unknown(), after: Type.Unknown() }),
+  { description: 'Field → value before and after.' },
+)
+
 export const ResourceEvent = noun('ResourceEvent', {
   id: Id,
   kind: Type.Enum([...EVENT_KINDS]),
   resource_id: Id,
-  changes: Nullable(
-    Type.Record(Type.String(), Type.Object({ before: Type.Unknown(), after: Type.Unknown() }), {
-      description: 'Field → value before and after.',
-    }),
-  ),
+  changes: Nullable(FieldChanges),
   actor: Type.String(),
   created_at: Time,
 })

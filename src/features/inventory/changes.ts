@@ -1,0 +1,132 @@
+// What has changed between two moments, for each resource net: added, gone, or changed with what was and what is. In the order
+// in which the resources last changed.
+import { type Static, Type } from 'typebox'
+import { runStatement } from '../../kernel/db/statement.ts'
+import type { Executor } from '../../kernel/db/tables.ts'
+import type { Scope } from '../../kernel/http/caller.ts'
+import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
+import { jsonOf, noun } from '../../kernel/noun.ts'
+import { BEFORE_ALL } from './list-resources.ts'
+import { heldAt } from './list-then.ts'
+import { FieldChanges, KindName } from './resource.ts'
+import { OWN_DEPLOYMENT } from './store.ts'
+
+export const NET_CHANGES = ['added', 'gone', 'changed'] as const
+
+export const ResourceChange = noun('ResourceChange', {
+  resource_id: Id,
+  provider_id: Type.String(),
+  kind: KindName,
+  name: Type.String(),
+  region: Nullable(Type.String()),
+  tenant_id: Nullable(Type.String()),
+  project_id: Nullable(Id),
+  deployment_id: Nullable(Id),
+  change: Type.Enum([...NET_CHANGES]),
+  changed_at: Type.String({ ...Time, description: 'The last time in the span.' }),
+  changes: Nullable(FieldChanges),
+})
+
+export const CHANGE_FILTERS = {
+  from: Time,
+  to: Type.String({ ...Time, description: 'Later than `from`.' }),
+  change: Type.Optional(Type.Enum([...NET_CHANGES])),
+  kind: Type.Optional(KindName),
+  project_id: Type.Optional(Type.String({ ...Id, description: 'Before or after.' })),
+  deployment_id: Type.Optional(Type.String({ ...Id, description: 'Before or after.' })),
+}
+
+type ChangeFilter = Omit<Static<ReturnType<typeof Type.Object<typeof CHANGE_FILTERS>>>, 'from' | 'to'> & {
+  tenant_id?: string
+}
+
+export interface ListedChange {
+  resource_id: string
+  changed_at: string
+  json: string
+}
+
+const [FROM, TO, TENANT] = ['$2::timestamptz', '$3::timestamptz', '$6::text']
+
+/** Each resource's version that began in the span and holds at its end. */
+const HELD = `
+  select v.resource_id, v.valid_from as changed_at, v.valid_from, v.event_id, true as held from resource_versions v
+  where v.valid_from > ${FROM} and v.valid_from <= ${TO} and coalesce(v.valid_to, 'infinity') > ${TO}
+    and (v.valid_from, v.resource_id) > ($4::timestamptz, $5::uuid)`
+
+/**
+ * And what a tenant had last and no longer has at the end: of what came after, not even the time is told. A version that never
+ * held is none.
+ */
+const LOST = `
+  select v.resource_id, v.valid_to, v.valid_from, v.event_id, false from resource_versions v
+  where v.tenant_id = ${TENANT} and v.valid_to > ${FROM} and v.valid_to <= ${TO} and v.valid_from < v.valid_to
+    and (v.valid_to, v.resource_id) > ($4::timestamptz, $5::uuid)
+    and not exists (
+      select from resource_versions n where n.resource_id = v.resource_id and n.tenant_id = ${TENANT}
+        and n.valid_from >= v.valid_to and n.valid_from <= ${TO} and n.valid_from is distinct from n.valid_to)`
+
+const FIELDS = ['name', 'region', 'status', 'tags', 'tenant_id', 'project_id', 'deployment_id'] as const
+
+const row = (version: string) => `(${[...FIELDS, 'attrs'].map(field => `${version}.${field}`).join(', ')})`
+
+/** As events tell them: what is not there is null. */
+const CHANGED_FIELDS = `(
+  select json_object_agg(f.field, json_build_object('before', f.before, 'after', f.after) order by f.n, f.field) from (
+    select 1 as n, * from (values ${FIELDS.map(field => `('${field}', to_jsonb(b.${field}), to_jsonb(a.${field}))`).join(', ')}) f (field, before, after)
+    union all
+    select 2, 'attrs.' || k.key, b.attrs -> k.key, a.attrs -> k.key
+    from (select jsonb_object_keys(a.attrs) union select jsonb_object_keys(b.attrs)) k (key)
+  ) f where coalesce(f.before, 'null') <> coalesce(f.after, 'null'))`
+
+const COLUMNS = 'resource_id, kind, name, region, status, tags, tenant_id, project_id, attrs'
+
+/** A page: the changes after `after`, by when they were last made. A tenant sees what came, went and changed for it. */
+export function listChanges(
+  executor: Executor,
+  scope: Scope,
+  [from, to]: readonly [from: string, to: string],
+  filter: ChangeFilter,
+  limit: number,
+  after: readonly [changedAt: string, resourceId: string] | null,
+): Promise<ListedChange[]> {
+  const tenant = scope.allTenants ? (filter.tenant_id ?? null) : scope.tenantId
+  const values: unknown[] = [limit, from, to, after?.[0] ?? from, after?.[1] ?? BEFORE_ALL]
+  if (tenant !== null) values.push(tenant)
+  const own = tenant === null ? '' : `and v.tenant_id = ${TENANT}`
+  const deployment = tenant === null ? 'v.deployment_id' : OWN_DEPLOYMENT
+  const living = (
+    which: string,
+  ) => `select ${COLUMNS}, ${deployment} as deployment_id from resource_versions v
+    where v.resource_id = e.resource_id and v.deleted_at is null ${own} and ${which}`
+  const where = [`${row('a')} is distinct from ${row('b')}`]
+  if (filter.change !== undefined) where.push(`${CHANGE} = $${values.push(filter.change)}`)
+  if (filter.kind !== undefined) where.push(`coalesce(a.kind, b.kind) = $${values.push(filter.kind)}`)
+  if (filter.project_id !== undefined)
+    where.push(`$${values.push(filter.project_id)}::uuid in (a.project_id, b.project_id)`)
+  if (filter.deployment_id !== undefined)
+    where.push(`$${values.push(filter.deployment_id)}::uuid in (a.deployment_id, b.deployment_id)`)
+  const json = jsonOf(ResourceChange, 'e', {
+    ...Object.fromEntries(
+      ['kind', 'name', 'region', 'tenant_id', 'project_id', 'deployment_id'].map(field => [
+        field,
+        shown(field),
+      ]),
+    ),
+    provider_id: '(select r.provider_id from cloud_resources r where r.id = e.resource_id)',
+    change: CHANGE,
+    changes: `case when ${CHANGE} = 'changed' then ${CHANGED_FIELDS} end`,
+  })
+  const text = `
+    select e.resource_id, iso8601(e.changed_at) as changed_at, ${json}::text as json
+    from (${HELD} ${own} ${tenant === null ? '' : `union all ${LOST}`}) e
+    left join lateral (${living(heldAt(FROM))} order by v.valid_from desc limit 1) b on true
+    left join lateral (${living('e.held and v.valid_from = e.valid_from and v.event_id = e.event_id')} limit 1) a on true
+    where ${where.join(' and ')}
+    order by e.changed_at, e.resource_id limit $1`
+  return runStatement(executor, { name: 'inventory_changes', text }, values)
+}
+
+const CHANGE = `case when b.resource_id is null then 'added' when a.resource_id is null then 'gone' else 'changed' end`
+
+const shown = (field: string) => `case when a.resource_id is null then b.${field} else a.${field} end`
