@@ -11,6 +11,7 @@ import { type Bundle, type SetupOptions, setup } from '../test/support/setup.ts'
 import { administer } from './examples/administer.ts'
 import { bill } from './examples/bill.ts'
 import { budget } from './examples/budget.ts'
+import { moveTime, refuseTime } from './examples/clock.ts'
 import { deploy } from './examples/deploy.ts'
 import { drift } from './examples/drift.ts'
 import { breakIt, overrun } from './examples/faults.ts'
@@ -47,10 +48,12 @@ await walk(whole, async told => {
   await meter(told, shop)
   await budget(told, shop)
   await people(told)
+  await moveTime(told)
 })
 await walk({ worker: true, provider: {} }, hold)
 await walk({ provider: {} }, wait)
 await walk({}, notify)
+await walk({ env: { NODE_ENV: 'production', DATABASE_URL: 'postgres://not-used/here' } }, refuseTime)
 await walk({ extend: breakIt.routes }, breakIt.walk)
 await walk({ env: { RATE_LIMIT_PER_MINUTE: '1' } }, overrun)
 rmSync(DATA_DIR, { recursive: true, force: true })

@@ -15,6 +15,7 @@ import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, sizeRoutes, syncRunRoutes } from './features/inventory/index.ts'
 import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
 import {
+  backtestRoutes,
   meteringRoutes,
   openFrom,
   previewMonth,
@@ -30,6 +31,7 @@ import { secretRoutes } from './features/secrets/index.ts'
 import { createSessions, sessionEncryptionOf, sessionRoutes } from './features/session/index.ts'
 import { storageBackendRoutes } from './features/storage-backends/index.ts'
 import { versionMembers } from './features/subscriptions/index.ts'
+import { testClockRoutes } from './features/test-clocks/index.ts'
 import { usageEventRoutes } from './features/usage-events/index.ts'
 import { callerAccess, userRoutes } from './features/users/index.ts'
 import { webhookRoutes } from './features/webhooks/index.ts'
@@ -148,7 +150,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   installIdempotency(app, { db: ctx.db, encryption: responseEncryption(config.SECRET_KEY) })
   await installOpenapi(app, ctx.version)
 
-  const books = { previewMonth, openFrom }
+  const books = { previewMonth: previewMonth(ctx), openFrom: openFrom(ctx) }
   const routes = [
     healthRoutes(ctx, ctx.version),
     sessionRoutes(ctx, sessions, permissionsOf, production),
@@ -160,6 +162,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     driftRoutes(ctx),
     catalogRoutes(ctx, refuseFinishedMonths(ctx), versionMembers),
     meterRoutes(ctx),
+    backtestRoutes(ctx),
     deploymentRoutes(ctx, books),
     subscriptionRoutes(ctx, books),
     sagaRoutes(ctx, ctx.sagaKinds, provisioningProblems),
@@ -172,6 +175,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     statementRoutes(ctx),
     budgetRoutes(ctx),
     usageEventRoutes(ctx, readBody),
+    testClockRoutes(ctx, { production }),
     webhookRoutes(ctx),
     secretRoutes(ctx),
     storageBackendRoutes(ctx),

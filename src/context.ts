@@ -8,6 +8,7 @@ import { provisioningSagas } from './features/provisioning/index.ts'
 import type { SagaKind } from './features/sagas/index.ts'
 import { createVault, tokenSecret, watchProviderTokens } from './features/secrets/index.ts'
 import { storageEncryptionOf } from './features/storage-backends/index.ts'
+import { endAllClocks, timeByClocks } from './features/test-clocks/index.ts'
 import { webhookEncryptionOf } from './features/webhooks/index.ts'
 import { createProviders, type Limits, type Providers } from './integrations/digitalocean/index.ts'
 import { createFinance, type Finance } from './integrations/finance/index.ts'
@@ -21,6 +22,7 @@ import { createLog } from './kernel/log.ts'
 import { createMetrics } from './kernel/metrics.ts'
 import { createJobs } from './kernel/queue/jobs.ts'
 import { timerOf } from './kernel/retry.ts'
+import { oneTimeForAll } from './kernel/tenant-time.ts'
 import { type Clock, dateIdsBy, type Machine } from './kernel/time.ts'
 import { VERSION } from './version.ts'
 
@@ -75,6 +77,8 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     }
     const applied = await migrate(engine, clock, { log })
     if (applied.length > 0) log.info({ migrations: applied.map(m => m.name) }, 'database migrated')
+    const production = config.NODE_ENV === 'production'
+    if (production) await endTestClocks(engine, clock, log)
     const vault = createVault(config.SECRET_KEY)
     const { providers, providerTokens } = await providersOf(options, { db: engine.db, log, vault }, clock)
     const finance = options.finance ?? financeOf(config, clock)
@@ -98,6 +102,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       db: engine.db,
       jobs,
       clock,
+      tenantTime: production ? oneTimeForAll(clock) : timeByClocks(clock),
       log,
       metrics,
     }
@@ -121,6 +126,12 @@ export async function createContext(options: ContextOptions): Promise<Context> {
     await engine.close().catch(() => {})
     throw error
   }
+}
+
+/** A database that was a sandbox's is put to use: time goes by itself from now on. */
+async function endTestClocks({ db }: Engine, clock: Clock, log: Logger): Promise<void> {
+  const tenants = await endAllClocks(db, clock.now())
+  if (tenants.length > 0) log.warn({ tenants }, 'test clocks were ended: in production time goes by itself')
 }
 
 /** The clients close with the watch that tells them of new tokens. */

@@ -11,6 +11,7 @@ import type { Engine } from './kernel/db/engine.ts'
 import type { Tables } from './kernel/db/tables.ts'
 import type { Metrics } from './kernel/metrics.ts'
 import type { Jobs } from './kernel/queue/jobs.ts'
+import type { TenantTime } from './kernel/tenant-time.ts'
 import type { Clock } from './kernel/time.ts'
 import type { Vault } from './kernel/vault.ts'
 
@@ -19,6 +20,8 @@ export interface Deps {
   db: Kysely<Tables>
   jobs: Jobs
   clock: Clock
+  /** The clock's, but for tenants under a test clock. */
+  tenantTime: TenantTime
   log: Logger
   metrics: Metrics
   /** Whose the platform's own project and users are. */

@@ -25,6 +25,7 @@ import {
 } from './features/scheduled-tasks/index.ts'
 import { forgetSessions } from './features/session/index.ts'
 import { rollOverPeriods } from './features/subscriptions/index.ts'
+import { advanceJob, testClockHandlers } from './features/test-clocks/index.ts'
 import { forgetWebhookEvents, runDeliveries } from './features/webhooks/index.ts'
 import { deleteIdempotencyKeys } from './kernel/http/idempotency.ts'
 import type { Task } from './kernel/queue/queues.ts'
@@ -48,10 +49,12 @@ const tasksOf = (ctx: Context): Task[] => [
   housekeeping(ctx, [deleteIdempotencyKeys(ctx), forgetWebhookEvents(ctx), forgetSessions(ctx)]), //  daily at 03:41 metering
 ]
 
+const hasTestClocks = ({ config }: Context): boolean => config.NODE_ENV !== 'production'
+
 /** Makes the tasks known to the API; every process does so at its start. */
 export async function registerTasks(ctx: Context): Promise<void> {
   const tasks = tasksOf(ctx)
-  await ctx.jobs.declare([...tasks.map(taskJob), lookJob])
+  await ctx.jobs.declare([...tasks.map(taskJob), lookJob, ...(hasTestClocks(ctx) ? [advanceJob] : [])])
   await upsertTasks(ctx.db, tasks)
 }
 
@@ -63,6 +66,7 @@ export async function startWorker(ctx: Context): Promise<void> {
     ...inventoryHandlers(ctx),
     ...sagaHandlers(ctx, ctx.sagaKinds),
     ...billingHandlers(ctx),
+    ...(hasTestClocks(ctx) ? testClockHandlers(ctx) : []),
     ...budgetHandlers(ctx),
   ]
   await ctx.jobs.work(handlers)

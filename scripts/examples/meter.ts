@@ -37,6 +37,9 @@ export async function meter(told: Teller, { deploymentId }: Shop): Promise<void>
   const statement = `/api/v1/statements/${closed.data[0].id}`
   await tell(200, 'GET', statement)
   await tell(200, 'GET', statement, { headers: { accept: 'text/csv' } })
+  const version = { base_price_cents: 2400, currency: 'USD', items: [] }
+  const catalog = { plans: [{ code: 'starter', name: 'Starter', version }] }
+  await tell(200, 'POST', '/api/v1/catalog/backtest', { body: { catalog, months: 1 } })
   const late = { tenant_id: 'acme', slug: 'moved-in' }
   await tell('month_closed', 'POST', '/api/v1/deployments', { body: { ...late, created_at: '2026-11-20' } })
   const { body: made } = await call('POST', '/api/v1/deployments', { body: late })

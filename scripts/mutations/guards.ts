@@ -30,7 +30,7 @@ const SPARE_WORK: Record<string, string[]> = {
   'src/features/budgets/cost-store.ts': [
     'd.tenant_id = any($3::text[])',
     'l.tenant_id = any($3::text[])',
-    'tenant_id = any($6::text[])',
+    'tenant_id = any($3::text[])',
   ],
   'src/features/metering/cost-repository.ts': [
     `d.tenant_id = any(\${tenantIds}::text[])`,

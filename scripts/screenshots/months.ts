@@ -7,6 +7,7 @@ const DAY_MS = 86_400_000
 /** Whatever the day, one month at least is closed. */
 const DAYS = 75
 const base = '/api/v1/deployments'
+const KINDS = ['droplet', 'database', 'volume', 'load_balancer']
 
 /** At the time of the move; the deployment's id. */
 export async function moveIn({ call, clock }: Bundle): Promise<string> {
@@ -17,6 +18,11 @@ export async function moveIn({ call, clock }: Bundle): Promise<string> {
   await call('POST', `${base}/${id}/subscribe`, {
     body: { plan_code: 'growth', addons, effective_from: from },
   })
+  // What it has lived on all the time, and no tag names.
+  const { body } = await call('GET', '/api/v1/inventory?tenant_id=acme&limit=500')
+  for (const { id: resource, kind } of body.data as { id: string; kind: string }[])
+    if (KINDS.includes(kind))
+      await call('PATCH', `/api/v1/inventory/${resource}`, { body: { deployment_id: id } })
   return id
 }
 

@@ -76,6 +76,7 @@ const money = ({ invoice, statement }: Story): Shot[] => [
   { name: 'statements-of-a-tenant', path: '/money/statements', by: 'member', review: true },
   { name: 'statement', path: `/money/statements/${statement}` },
   { name: 'costs', path: '/money' },
+  { name: 'costs-by-day', path: '/money?granularity=day&from=2026-10&to=2026-10&and_by=kind', review: true },
   { name: 'costs-of-a-tenant', path: '/money', by: 'member' },
   { name: 'invoices', path: '/money/invoices' },
   { name: 'invoice', path: `/money/invoices/${invoice}` },

@@ -65,6 +65,7 @@ export async function tellStory(bundle: Bundle): Promise<Story> {
   for (let days = 40; days >= 0; days--) {
     goBack(days)
     await runTask(bundle, 'balance')
+    if (days % 8 === 0) await runTask(bundle, 'cost_estimate')
   }
 
   // Somebody resizes the droplet by hand, and nobody has accepted it yet.

@@ -1,4 +1,4 @@
-// cloudops catalog apply FILE [--dry-run], cloudops catalog export: over the service's HTTP API
+// cloudops catalog apply FILE [--dry-run], backtest FILE [--months N], export: over the service's HTTP API
 import { readFileSync } from 'node:fs'
 import {
   type Catalog,
@@ -13,22 +13,35 @@ import {
   type VersionTerms,
   writeCatalogFile,
 } from '../features/catalog/index.ts'
+import { backtestCatalog, formOf } from './catalog-backtest.ts'
 import { type Command, CommandError, paint, print, usageError } from './command.ts'
 import { type ServiceClient, serviceClient } from './service-client.ts'
 
 export const catalog: Command = {
-  usage: 'apply FILE [--dry-run] | export',
-  summary: 'Make the catalog of the running service what a file says, or write it as one.',
+  usage: 'apply FILE [--dry-run] | backtest FILE [--months N] [--json | --csv] | export',
+  summary:
+    'Make the catalog of the running service what a file says, price the past by it, or write it as one.',
   details:
     'FILE is YAML or JSON; - reads standard input. `apply` shows the difference, then makes it: plans whose price or items ' +
     'differ get a new version, which is published; what the file does not mention stays. `--dry-run` only shows it.\n' +
+    '`backtest` shows for each tenant what the last months (6, or N) came to and what they would have come to by the file; it ' +
+    'changes nothing.\n' +
     'Calls the service at CLOUDOPS_URL (default: HOST and PORT). `export` writes YAML to standard output.',
-  options: { 'dry-run': { type: 'boolean' } },
+  options: {
+    'dry-run': { type: 'boolean' },
+    months: { type: 'string' },
+    json: { type: 'boolean' },
+    csv: { type: 'boolean' },
+  },
   async run({ positionals: [action, file, ...rest], options }) {
     const dryRun = options['dry-run'] === true
+    if (action === 'backtest' && file !== undefined && rest.length === 0 && !dryRun)
+      return backtestCatalog(readFile(file), formOf(options))
+    if (['months', 'json', 'csv'].some(name => options[name] !== undefined))
+      throw usageError('--months, --json and --csv go with `backtest` and a file')
     if (action === 'apply' && file !== undefined && rest.length === 0) return applyCatalog(file, dryRun)
     if (action === 'export' && file === undefined && !dryRun) return exportCatalog()
-    throw usageError('catalog takes `apply` and a file, or `export`')
+    throw usageError('catalog takes `apply` or `backtest` and a file, or `export`')
   },
 }
 

@@ -22,6 +22,7 @@ const betweenFeatures: Record<string, string[]> = {
   metering: ['inventory', 'subscriptions', 'catalog', 'deployments', 'usage-events', 'webhooks'],
   invitations: ['roles', 'users'],
   subscriptions: ['catalog'],
+  'test-clocks': ['budgets', 'metering', 'subscriptions'],
   'usage-events': ['catalog', 'deployments'],
   users: ['api-keys', 'roles'],
   provisioning: ['sagas', 'deployments', 'subscriptions', 'catalog', 'inventory', 'drift'],

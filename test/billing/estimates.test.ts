@@ -154,14 +154,37 @@ test('without a word of the provider’s the list prices are all there is, by th
   )
   assert.deepEqual(
     body.data.map((row: Record<string, unknown>) => [row.tenant_id, row.amount]),
-    // 456 hours are 4.07208; of the 252 hours after that only what is missing to 6 dollars is charged.
-    [
-      ['acme', '1.927920'],
-      ['globex', '4.072080'],
-    ],
+    // Whoever had it first: as the invoice will have it, it is for whom it is in the end.
+    [['acme', '6.000000']],
   )
   const { body: made } = await bundle.call('GET', '/api/v1/billing/costs/estimate')
   assert.deepEqual([made.data.amount_minor, made.data.month_minor], [600, 600])
+})
+
+test('what is first seen in the middle of the month has cost since it was made, for whom it turns out to be', async t => {
+  const bundle = await setup(t, { provider: {} })
+  bundle.clock.set('2026-11-11T00:00:00Z')
+  await sizeSync(bundle.ctx).run(run)
+  const seen = { first: '2026-11-10T12:00:00Z', tenant: 'acme' }
+  const november = { ...small, created_at: '2026-11-06T00:00:00Z' }
+  const web = await haveResource(bundle, { name: 'web', attrs: november, ...seen })
+  await changedHands(bundle, web, '2026-11-10T13:00:00Z', { tenant_id: [null, 'acme'] })
+  await haveResource(bundle, {
+    name: 'older',
+    attrs: { ...small, created_at: '2025-01-01T00:00:00Z' },
+    ...seen,
+  })
+  await haveResource(bundle, { name: 'odd', attrs: { ...small, created_at: 'yesterday' }, ...seen })
+  await estimate(bundle)
+  const { body } = await bundle.call(
+    'GET',
+    '/api/v1/billing/costs?from=2026-11-01&to=2026-11-30&group_by=tenant',
+  )
+  assert.deepEqual(
+    body.data.map((row: Record<string, unknown>) => [row.tenant_id, row.amount]),
+    // 120, 240 and 12 hours at 0.00893.
+    [['acme', '3.321960']],
+  )
 })
 
 test('estimates of everybody are the operators’', async t => {

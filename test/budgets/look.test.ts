@@ -1,6 +1,7 @@
 // What budgets come to, and which thresholds are told when.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { estimateMonth } from '../../src/features/billing/estimate-costs.ts'
 import { haveIngested, haveResource, runTask } from '../support/billing.ts'
 import { balanceAt, budget, charged, listen, look, show, told } from '../support/budgets.ts'
 import { meter, tied } from '../support/metering.ts'
@@ -127,16 +128,21 @@ test('what was metered after a month’s end still counts for that month', async
   assert.deepEqual(reached(await show(bundle, id)), [])
 })
 
-test('the account’s costs are what the provider says of the month, carried on at its pace, until its invoice is in', async t => {
+test('the account’s costs are the month’s estimate, which says nothing of its end on the first day, until the invoice is in', async t => {
   const bundle = await setup(t)
   const { clock } = bundle
   const { id } = await budget(bundle, { amount_minor: 20_000 })
   assert.equal(await look(bundle), 0)
   assert.equal((await show(bundle, id)).looked_at, null)
-  await balanceAt(bundle, '2026-10-31T23:00:00Z', '999.00')
-  await balanceAt(bundle, '2026-11-14T00:00:00Z', '90.00')
-  await balanceAt(bundle, '2026-11-16T00:00:00Z', '100.005')
+  clock.set('2026-11-01T12:50:00Z')
+  await estimated(bundle, '2026-11-01T12:00:00Z', '400.00')
+  const { forecast_minor, estimated: isEstimate } = await show(bundle, id)
+  assert.deepEqual([forecast_minor, isEstimate], [null, null])
+  assert.equal(await look(bundle), 2)
+  assert.deepEqual(sums(await show(bundle, id)), [40_000, null])
+  await bundle.call('PATCH', `/api/v1/budgets/${id}`, { body: { amount_minor: 20_001 } })
   clock.set('2026-11-16T00:50:00Z')
+  await estimated(bundle, '2026-11-16T00:00:00Z', '100.005')
   assert.equal(await look(bundle), 1)
   const shown = await show(bundle, id)
   assert.deepEqual([sums(shown), shown.measure, shown.estimated], [[10_001, 20_002], 'cost', true])
@@ -153,28 +159,30 @@ test('the account’s costs are what the provider says of the month, carried on 
   assert.deepEqual([sums(invoiced), invoiced.estimated], [[18_250, 18_250], false])
 })
 
-/** Since the first of November, one of the deployment's for an hour's price of 2 cents by October's invoice. */
-async function haveCosts(bundle: Bundle, deployment_id: string): Promise<void> {
-  const first = '2026-11-01T00:00:00Z'
-  await haveResource(bundle, { name: 'web', first, tenant: 'acme', deployment: deployment_id })
-  await haveResource(bundle, { name: 'old', first, deleted: '2026-11-02T00:00:00Z', tenant: 'acme' })
-  await haveIngested(bundle, [
-    { amount: '10.00', hours: '400' },
-    { amount: '2.00', hours: '200' },
-    { amount: '5.00', product: 'Taxes', description: 'GST', hours: '1' },
-  ])
+/** What the provider said at a time, and the estimate that is made of it. */
+async function estimated(bundle: Bundle, at: string, usage: string): Promise<void> {
+  await balanceAt(bundle, at, usage)
+  await estimateMonth(bundle.ctx)
 }
 
-test('what a tenant or a deployment costs is estimated at the last invoice’s prices, and then what its lines say', async t => {
+/** Load balancers at 12.00 a month for 672 hours: one of the deployment's since the first of November, one for a day. */
+async function haveCosts(bundle: Bundle, deployment_id: string): Promise<void> {
+  const lived = { kind: 'load_balancer', first: '2026-11-01T00:00:00Z', tenant: 'acme' }
+  await haveResource(bundle, { ...lived, name: 'web', deployment: deployment_id })
+  await haveResource(bundle, { ...lived, name: 'old', deleted: '2026-11-02T00:00:00Z' })
+  await estimateMonth(bundle.ctx)
+}
+
+test('what a tenant or a deployment costs is what the estimate’s lines say, and then the invoice’s', async t => {
   const bundle = await setup(t)
   const deployment_id = await charged(bundle, 0)
   await haveCosts(bundle, deployment_id)
   const one = await budget(bundle, { deployment_id, measure: 'cost' })
   const all = await budget(bundle, { tenant_id: 'acme', measure: 'cost' })
   await look(bundle)
-  // 14½ days at 2 cents an hour, and 15½ to come; the other lived for a day.
-  assert.deepEqual(sums(await show(bundle, one.id)), [696, 1_440])
-  assert.deepEqual(sums(await show(bundle, all.id)), [744, 1_488])
+  // 348 of 672 hours, and never more than 12.00; the other lived for 24.
+  assert.deepEqual(sums(await show(bundle, one.id)), [621, 1_200])
+  assert.deepEqual(sums(await show(bundle, all.id)), [664, 1_243])
   await haveIngested(
     bundle,
     [

@@ -102,6 +102,58 @@ test(
   },
 )
 
+test(
+  'costs by two dimensions, by day and by tag, and a month without an invoice is marked',
+  inBrowser,
+  async t => {
+    const served = await serveConsole(t)
+    await haveMonths(served)
+    const month = new Date().toISOString().slice(0, 7)
+    const { db } = served.ctx
+    const own = { id: newId(), period: `${month}-01`, currency: 'USD', month_minor: 700, amount_minor: 300 }
+    const line = { kind: 'droplet', tenant_id: 'acme', amount: '3.00' }
+    await db
+      .insertInto('cost_estimate_lines')
+      .values({ ...own, ...line } as never)
+      .execute()
+    const now = new Date().toISOString()
+    const said = { day: now.slice(0, 10), made_at: now, as_of: now, listed_minor: 300 }
+    await db
+      .insertInto('cost_estimates')
+      .values({ ...own, ...said } as never)
+      .execute()
+    const path = '/money?from=2026-09'
+    const { page, complaints } = await served.open({ token: await served.tokens.admin(), path })
+    await page.getByLabel('And by').selectOption('kind')
+    const inAll = 'Costs by tenant and kind in all, USD'
+    const rows = await rowsOf(page, inAll)
+    assert.match(rows[0]!, new RegExp(`^Tenant Kind ${month} \\(estimate\\) All \\d+ months Share$`))
+    assert.deepEqual(rows.slice(1), [
+      'acme volume $0.00 $20.00 49.4 %',
+      'acme droplet $3.00 $15.00 37.0 %',
+      'globex droplet $0.00 $4.00 9.9 %',
+      'Nobody’s droplet $0.00 $1.50 3.7 %',
+    ])
+    await page.getByText(`From ${month} on there is no invoice yet`).waitFor()
+    assert.match(await page.locator('.cards').innerText(), /in all, expected\s+\$7\.00/)
+    await page.getByText('As a table').click()
+    assert.equal(
+      (await rowsOf(page, 'Costs by tenant and kind, USD')).at(-1),
+      `${month} estimate $0.00 $3.00 $0.00 $0.00`,
+    )
+    await assertAccessible(page)
+    await page.goto(`${served.consoleUrl}/money?from=2026-10&to=2026-10&group_by=tag`)
+    await page.getByLabel('Each').selectOption('day')
+    await page.getByRole('columnheader', { name: 'All 31 days' }).waitFor()
+    assert.deepEqual((await rowsOf(page, 'Costs by tag in all, USD')).slice(1), ['None $0.69 $21.50 100.0 %'])
+    await page.getByLabel('Key of the tags').waitFor()
+    await page.setViewportSize({ width: 390, height: 800 })
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await assertAccessible(page)
+    assert.deepEqual(complaints, [])
+  },
+)
+
 test('an unmatched line is assigned, and the assignment taken back', inBrowser, async t => {
   const served = await serveConsole(t)
   await haveMonths(served)

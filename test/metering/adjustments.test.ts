@@ -8,7 +8,7 @@ import { canonical, exactAmounts } from '../../src/features/metering/statement.t
 import type { StatementLine } from '../../src/features/subscriptions/index.ts'
 import { listLateMonths } from '../../src/features/usage-events/index.ts'
 import { deployment, move, plan } from '../support/factories.ts'
-import { adjustDue, closeDue, meter, tied } from '../support/metering.ts'
+import { adjustDue, closeDue, meteredIdle, tied } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { event, meterOf, send } from '../support/usage-events.ts'
 
@@ -93,7 +93,7 @@ async function closedOctober(bundle: Bundle, more: { price?: number } = {}) {
   clock.set('2026-11-02T00:00:00Z')
   await send(bundle, [tell(id, 'first', 3_500), tell(id, 'seats', 3, 'seats')])
   clock.set('2026-11-04T00:05:00Z')
-  await meter(bundle)
+  await meteredIdle(bundle)
   assert.equal(await adjustDue(bundle), 0, 'the month is open: closing it counts what came late')
   assert.equal(await closeDue(bundle), 1)
   return { id, code }
@@ -210,7 +210,7 @@ test('usage after the end of a subscription is on a statement: when the month is
     event(subject, { id: name, time, data: { value } })
   clock.set('2027-02-04T00:05:00Z')
   await send(bundle, at('december', '2026-12-10T00:00:00Z'))
-  for (let i = 0; i < 5; i++) await meter(bundle)
+  await meteredIdle(bundle)
   assert.equal(await closeDue(bundle), 2, 'November by its terms, December by its events, January has none')
   await send(bundle, [
     at('again', '2026-12-31T23:00:00Z'),

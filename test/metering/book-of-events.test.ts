@@ -9,7 +9,7 @@ import { haveInvoice, haveResource, ingest } from '../support/billing.ts'
 import { csv, row } from '../support/csv.ts'
 import { onPostgresAlone } from '../support/engine.ts'
 import { addon, deployment, move, plan } from '../support/factories.ts'
-import { adjustDue, closeDue, meter } from '../support/metering.ts'
+import { adjustDue, closeDue, meteredIdle } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { event, meterOf, send } from '../support/usage-events.ts'
 
@@ -257,7 +257,7 @@ test(
       clock.set(
         new Date(Date.parse(monthAt(period, clock.now()).end_at) + 3 * 86_400_000 + 300_000).toISOString(),
       )
-      await meter(bundle)
+      await meteredIdle(bundle)
       assert.equal(await closeDue(bundle), 2, period)
       assert.equal(await adjustDue(bundle), 0, period)
       await replay()
@@ -356,7 +356,10 @@ test(
     // Worked out once more from what is on record, every month has the lines of its statements, added up.
     for (const [period, texts] of kept) {
       const month = monthAt(period, clock.now())
-      const { facts } = await readFacts(ctx.db, clock.now(), month, [id], { forecast: false })
+      const { facts } = await readFacts(ctx.db, clock.now(), month, [id], {
+        time: ctx.tenantTime,
+        forecast: false,
+      })
       const sums = new Map<string, number>()
       const add = (line: Any, sign: number) => {
         const key = [line.kind, line.code, line.from, line.to, line.price_cents].join(' ')

@@ -199,6 +199,7 @@ test(
     // Worked out once more from what is on record, every month has the very same lines.
     for (const [period, { statement }] of kept) {
       const { facts } = await readFacts(ctx.db, clock.now(), monthAt(period, clock.now()), [id], {
+        time: ctx.tenantTime,
         forecast: false,
       })
       const again = JSON.parse(

@@ -5,6 +5,7 @@ import {
   type MeterFacts,
   type MeterSlice,
   meterLine,
+  meterSlices,
   meterStatementLines,
 } from '../../src/features/metering/meter-usage.ts'
 import { monthAsked } from '../../src/features/metering/period.ts'
@@ -98,6 +99,29 @@ test('what is included is used up in the order of time, and each part of the res
   assert.deepEqual(line({ slices, sums: used }), ['3000000', '2', '1', 100n, 190n])
   const early = [sums(0, 5_000_000n), sums(1, 0n)]
   assert.deepEqual(line({ slices, sums: early }), ['5000000', '2', '3', 270n, 420n])
+})
+
+test('each slice costs its own part, and together they cost what the line says', () => {
+  const slices = [
+    slice('2026-11-01', '2026-11-11'),
+    slice('2026-11-11', '2026-11-12'),
+    slice('2026-11-12', '2026-12-01'),
+  ]
+  const facts = {
+    meter: { code: 'tokens', name: 'Tokens', unit: 'token', aggregation: 'sum' as const, scale: 1_000_000 },
+    ...{ month: november, now: NOW, slices, members: 0, cap: null, last: slices[2]! },
+    sums: [sums(0, 1_500_000n), sums(1, 1_500_000n), sums(2, 500_000n)],
+  }
+  const day = (from: string, to: string) => ({
+    from_at: `${from}T00:00:00.000Z`,
+    to_at: `${to}T00:00:00.000Z`,
+  })
+  assert.deepEqual(meterSlices(facts), [
+    { ...day('2026-11-01', '2026-11-11'), amount_cents: 0n },
+    { ...day('2026-11-11', '2026-11-12'), amount_cents: 90n },
+    { ...day('2026-11-12', '2026-12-01'), amount_cents: 45n },
+  ])
+  assert.equal(meterLine(facts).overage_cents, 135n)
 })
 
 test('terms that hold for a part of the month include that part of their quantity', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { monthAt } from '../../src/features/metering/period.ts'
-import { dayEnds } from '../../src/features/metering/usage-by-day.ts'
+import { daysOf } from '../../src/features/metering/usage-by-day.ts'
 import { addon, deployment, plan } from '../support/factories.ts'
 import { meter, tied } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
@@ -26,15 +26,12 @@ const short = ({ base_cents, addons_cents, overage_cents, meters_cents, total_ce
   total_cents,
 ]
 
-test('a month has as many ends of days as days', () => {
-  const ends = (month: string) => dayEnds(monthAt(month, new Date('2026-11-15T00:00:00Z')))
-  assert.equal(ends('2026-02').length, 28)
-  assert.equal(ends('2028-02').length, 29)
-  const november = ends('2026-11')
-  assert.deepEqual(
-    [november[0], november[29], november.length],
-    ['2026-11-02T00:00:00.000Z', '2026-12-01T00:00:00.000Z', 30],
-  )
+test('a month has its days, those of a leap year too', () => {
+  const days = (month: string) => daysOf(monthAt(month, new Date('2026-11-15T00:00:00Z')))
+  assert.equal(days('2026-02').length, 28)
+  assert.equal(days('2028-02').length, 29)
+  const november = days('2026-11')
+  assert.deepEqual([november[0], november[29], november.length], ['2026-11-01', '2026-11-30', 30])
 })
 
 test('a month builds up day by day: base, addons, overage and meters so far, and what is to come', async t => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { seedExampleCatalog } from '../../src/features/catalog/index.ts'
 import { onPostgresAlone } from '../support/engine.ts'
+import { deployment, plan } from '../support/factories.ts'
 import { type Bundle, setup, testEnvironment } from '../support/setup.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -182,6 +183,68 @@ test(
       const wrong = await cloudops(args)
       assert.equal(wrong.code, 2, args.join(' '))
     }
+  },
+)
+
+test(
+  'catalog backtest shows each tenant before and after, and tells which plan the file does not have',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { clock, call } = bundle
+    const { cloudops, write } = await commandLine(t, bundle)
+    clock.set('2026-10-01T00:00:00Z')
+    for (const [tenant, price] of [
+      ['acme', 3000],
+      ['globex', 500],
+    ] as const) {
+      const { id } = await deployment(bundle, tenant)
+      const code = await plan(bundle, { code: `${tenant}-plan`, price })
+      await call('POST', `/api/v1/deployments/${id}/subscribe`, { body: { plan_code: code } })
+    }
+    clock.set('2026-12-15T12:00:00Z')
+    const version = { base_price_cents: 2905, currency: 'USD', items: [] }
+    const draft = { plans: [{ code: 'acme-plan', name: 'Acme', version }] }
+    const file = write('draft.json', JSON.stringify(draft))
+    const CLOUDOPS_TOKEN = await bundle.tokens.admin()
+    const run = (...args: string[]) => cloudops(['backtest', file, ...args], { CLOUDOPS_TOKEN })
+
+    const shown = await run('--months', '6')
+    assert.deepEqual(shown, {
+      code: 0,
+      out: [
+        'TENANT  CURRENCY  BEFORE  AFTER  DIFFERENCE',
+        'acme    USD       60.00   58.10  -1.90',
+        'globex  USD       10.00   10.00  0.00',
+        'all     USD       70.00   68.10  -1.90',
+        'The plan globex-plan is not in the file: 1 subscription of it counted as it was.\n',
+      ].join('\n'),
+      err: '',
+    })
+    const csv = await run('--csv', '--months', '2')
+    assert.deepEqual(csv.out.split('\r\n'), [
+      'tenant_id,period,currency,before_cents,after_cents,difference_cents',
+      'acme,2026-10,USD,3000,2905,-95',
+      'acme,2026-11,USD,3000,2905,-95',
+      'globex,2026-10,USD,500,500,0',
+      'globex,2026-11,USD,500,500,0',
+      '',
+    ])
+    const { tenants, months, kept } = JSON.parse((await run('--json')).out)
+    assert.deepEqual(tenants[0], {
+      ...{
+        tenant_id: 'acme',
+        currency: 'USD',
+        before_cents: 6000,
+        after_cents: 5810,
+        difference_cents: -190,
+      },
+    })
+    assert.equal(months.length, 4)
+    assert.deepEqual(kept, [{ subject: 'plan', code: 'globex-plan', reason: 'missing', subscriptions: 1 }])
+    for (const args of [['--months', '0'], ['--json', '--csv'], ['--dry-run']])
+      assert.equal((await run(...args)).code, 2, args.join(' '))
+    assert.equal((await cloudops(['export', '--json'])).code, 2)
   },
 )
 

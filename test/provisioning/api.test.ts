@@ -336,6 +336,28 @@ test('deprovisioning destroys what the inventory and the tag know of, and the in
   assert.equal((await ended(bundle, await deprovision(bundle, id))).status, 'completed')
 })
 
+test('a droplet that only an operator has tied to the deployment is left alone by its deprovisioning', async t => {
+  const bundle = await setup(t, working)
+  const { call, sandbox } = bundle
+  const { id } = await deployment(bundle)
+  const made = await ended(bundle, await provision(bundle, id))
+  const raw = await sandboxDroplet(bundle, { name: 'older', tags: [] })
+  assign(sandbox.world, `do:droplet:${raw.id}`, String(made.context.project_provider_id), new Date())
+  await sweepProjects(bundle)
+  await sweepOne(bundle, 'droplet')
+  const { id: older } = await rowOf(bundle, 'droplet', raw.id)
+  const body = { deployment_id: id }
+  assert.equal((await call('PATCH', `/api/v1/inventory/${older}`, { body })).status, 200)
+
+  const run = await ended(bundle, await deprovision(bundle, id))
+  assert.equal(run.status, 'completed', JSON.stringify(run.error))
+  assert.deepEqual(run.steps[0]!.output!.left_alone, [String(raw.id)])
+  assert.equal(dropletsWith(bundle, `deployment:${id}`).length, 0)
+  assert.ok(sandbox.world.shelves.droplet.get(String(raw.id)))
+  const { deleted_at, deployment_id } = (await call('GET', `/api/v1/inventory/${older}`)).body.data
+  assert.deepEqual([deleted_at, deployment_id], [null, id])
+})
+
 test('a droplet with the deployment’s tag that is not the tenant’s stops deprovisioning before anything is destroyed', async t => {
   const bundle = await setup(t, working)
   const { call, sandbox } = bundle

@@ -201,7 +201,7 @@ function rowOf(line: Line, lineNumber: number, invoiceId: string, period: string
     project_name: null,
     category: 'iaas',
     is_tax: /gst|tax/i.test(description),
-    tax_flagged: /gst|tax/i.test(description) && product !== 'Taxes',
+    tax_flagged: /gst|tax/i.test(description) !== (product === 'Taxes'),
     extra: null,
     resource_id: null,
     deployment_id: null,

@@ -10,6 +10,9 @@ interface Document {
   paths: Record<string, Record<string, { operationId: string }>>
 }
 
+/** What is asked by POST, because the question is long, and writes nothing. */
+const READS = ['backtestCatalog']
+
 /** The names of all operations that must leave an entry. */
 export function writingOperations(): string[] {
   const file = join(import.meta.dirname, '../../docs/openapi.json')
@@ -18,6 +21,7 @@ export function writingOperations(): string[] {
     .flatMap(methods => Object.entries(methods))
     .filter(([method]) => method !== 'get')
     .map(([, { operationId }]) => operationId)
+    .filter(operation => !READS.includes(operation))
     .sort()
 }
 

@@ -11,6 +11,14 @@ import { haveProject, jobPart, see, sightingOf } from './sweep.ts'
 /** Meters what is due; how many hours. */
 export const meter = ({ ctx }: Bundle): Promise<number> => meterHours(ctx, jobPart())
 
+/** Every hour up to now is metered, and nothing lived in any: for those who look at something else. */
+export async function meteredIdle({ ctx, clock }: Bundle): Promise<void> {
+  const hour = `${new Date(clock.now().getTime() - 3_600_000).toISOString().slice(0, 13)}:00:00Z`
+  await sql`insert into metered_hours (hour, metered_at) values (${hour}, ${clock.now().toISOString()})`.execute(
+    ctx.db,
+  )
+}
+
 /** Closes the months that are due; how many statements. */
 export const closeDue = ({ ctx }: Bundle, batchSize?: number): Promise<number> =>
   closeMonths(ctx, jobPart(), batchSize)

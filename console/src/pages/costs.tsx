@@ -16,6 +16,7 @@ import {
   Shown,
   Table,
 } from '../ui/index.ts'
+import { CostEstimate } from './cost-estimate.tsx'
 import {
   DIMENSIONS,
   type Dimension,
@@ -59,6 +60,7 @@ export default function Costs() {
         </Download>
       }
     >
+      <CostEstimate />
       <Filters fields={fields(whole, dimensions, granularity)} />
       <Shown query={costs}>
         {({ stacks, names }) =>
@@ -190,7 +192,8 @@ function Periods({ stack, dimensions, granularity, names }: PeriodsProps) {
         times={periods}
         series={groups.map(group => ({ name: nameOf(group), values: group.amounts }))}
         format={value => money(value, currency)}
-        formatTime={label}
+        // The year is in the filters, and days have little room.
+        formatTime={period => (granularity === 'day' ? period.slice(5) : label(period))}
         estimated={estimatedFrom === undefined ? undefined : { from: estimatedFrom, word: 'estimate' }}
       />
       <div>

@@ -94,7 +94,7 @@ async function usageOf(tx: Executor, month: Month, now: string) {
   return { as_of: as_of < now ? as_of : now, amount: balance.month_to_date_usage }
 }
 
-/** A line for each stretch of each resource; what they add up to. */
+/** The lines of every resource; what they add up to. */
 async function writeResources(tx: Executor, month: Month, asOf: string, signal?: AbortSignal): Promise<Sums> {
   const sums = { listed: 0n, month: 0n }
   let waiting: LivedStretch[] = []
@@ -120,33 +120,38 @@ async function writeResources(tx: Executor, month: Month, asOf: string, signal?:
   }
 }
 
-/** The lines of one resource: what has no list price has none. */
+/**
+ * The lines of one resource, one for each thing that is priced, as an invoice has them: for whom it was when it ended,
+ * whoever had it before. What has no list price has none.
+ */
 function linesOf(lived: LivedStretch[], month: Month): Omit<EstimateLineRow, 'id'>[] {
-  const priced = lived.flatMap(stretch => {
+  const priced = fromBirth(lived, month.start_at).flatMap(stretch => {
     const found = priceOf(stretch)
     return found ? [{ ...stretch, ...found }] : []
   })
   const costs = accrue(priced, month.end_at)
-  return priced.map((stretch, index) => {
-    const { amount, month: whole } = costs[index] as Accrued
+  const costly = priced.map((stretch, index) => ({ ...stretch, cost: costs[index] as Accrued }))
+  return [...Map.groupBy(costly, ({ sku, quantity }) => `${sku} ${quantity}`).values()].map(stretches => {
+    const last = stretches.at(-1)!
+    const sum = (of: keyof Accrued) => stretches.reduce((all, { cost }) => all + cost[of], 0n)
+    const [amount, whole] = [sum('amount'), sum('month')]
     return {
-      ...{
-        period: month.first_day,
-        kind: stretch.kind,
-        name: stretch.name,
-        resource_id: stretch.resource_id,
-      },
-      ...{ deployment_id: stretch.deployment_id, tenant_id: stretch.tenant_id },
-      ...{ project_name: stretch.project_name, sku: stretch.sku, quantity: stretch.quantity },
-      ...{ price_monthly: stretch.price_monthly, start_at: stretch.from_at, end_at: stretch.to_at },
-      ...{
-        amount: decimalText(amount),
-        amount_minor: Number(centsOf(amount)),
-        month_minor: Number(centsOf(whole)),
-      },
-      currency: CURRENCY,
+      ...{ period: month.first_day, kind: last.kind, name: last.name, resource_id: last.resource_id },
+      ...{ deployment_id: last.deployment_id, tenant_id: last.tenant_id, project_name: last.project_name },
+      ...{ sku: last.sku, quantity: last.quantity, price_monthly: last.price_monthly },
+      ...{ start_at: stretches[0]!.from_at, end_at: last.to_at, amount: decimalText(amount) },
+      ...{ amount_minor: Number(centsOf(amount)), month_minor: Number(centsOf(whole)), currency: CURRENCY },
     }
   })
+}
+
+/** What is seen for the first time in the middle of a month, as everything is on the first day, has cost since it was made. */
+function fromBirth([first, ...others]: LivedStretch[], monthStart: string): LivedStretch[] {
+  if (!first) return []
+  const made = new Date(String(first.attrs.created_at)).getTime()
+  const isOlder = first.first && made < Date.parse(first.from_at)
+  if (!isOlder) return [first, ...others]
+  return [{ ...first, from_at: new Date(Math.max(made, Date.parse(monthStart))).toISOString() }, ...others]
 }
 
 type Price = Pick<Stretch, 'sku' | 'quantity' | 'price_monthly' | 'price_hourly'>

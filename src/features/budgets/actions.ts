@@ -7,7 +7,7 @@ import { conflict, forbidden, invalid, notFound } from '../../kernel/errors.ts'
 import { type Caller, type Scope, scopeOf } from '../../kernel/http/caller.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { JobType } from '../../kernel/queue/queues.ts'
-import { monthOf } from '../../kernel/time.ts'
+import { type Month, monthOf } from '../../kernel/time.ts'
 import { findNamed } from '../deployments/index.ts'
 import { beginsAnew, type Measure, type Threshold, USUAL_THRESHOLDS } from './budget.ts'
 import {
@@ -54,8 +54,7 @@ export interface Made {
 export function createBudget(deps: Deps, caller: Caller, body: CreateBudget): Promise<Made> {
   const { name, amount_minor, currency = 'USD', thresholds = USUAL_THRESHOLDS } = body
   const scope = scopeOf(caller)
-  const now = deps.clock.now()
-  const at = now.toISOString()
+  const at = deps.clock.now().toISOString()
   return transaction(deps.db, async tx => {
     const owner = await ownerOf(tx, caller, scope, body)
     if (!scope.allTenants && (await countBudgets(tx, scope.tenantId)) >= MOST_OF_ONE_TENANT)
@@ -66,7 +65,7 @@ export function createBudget(deps: Deps, caller: Caller, body: CreateBudget): Pr
     const times = { created_by: caller.sub, created_at: at, updated_at: at }
     await insertBudget(tx, { id, ...owner, ...terms, ...times })
     await requestLook(deps, tx, id, at)
-    return { id, json: (await showBudget(tx, ANY, monthOf(now), id))! }
+    return { id, json: (await showBudget(tx, ANY, await monthFor(deps, tx, owner.tenant_id), id))! }
   })
 }
 
@@ -92,16 +91,31 @@ const refused = (pointer: string, message: string) =>
   invalid('The body is not acceptable.', [{ pointer, message }])
 
 export function changeBudget(deps: Deps, scope: Scope, id: string, changes: BudgetChanges): Promise<string> {
-  const now = deps.clock.now()
-  const at = now.toISOString()
+  const at = deps.clock.now().toISOString()
   return transaction(deps.db, async tx => {
     const before = await lockBudget(tx, scope, id)
     if (!before) throw notFound()
     const anew = beginsAnew(before, changes) && { revision: before.revision + 1 }
     await updateBudget(tx, id, { ...changes, ...anew }, at)
     await requestLook(deps, tx, id, at)
-    return (await showBudget(tx, ANY, monthOf(now), id))!
+    return (await showBudget(tx, ANY, await monthFor(deps, tx, before.tenant_id), id))!
   })
+}
+
+/** The month that a tenant's budgets stand in; null: those of the account. */
+export const monthFor = async (
+  { clock, tenantTime }: Pick<Deps, 'clock' | 'tenantTime'>,
+  db: Executor,
+  tenantId: string | null,
+): Promise<Month> => monthOf(tenantId === null ? clock.now() : await tenantTime.of(db, tenantId))
+
+/** As JSON text, in the month of its tenant. */
+export async function budgetInItsMonth(deps: Deps, scope: Scope, id: string): Promise<string | undefined> {
+  const month = await monthFor(deps, deps.db, scope.allTenants ? null : scope.tenantId)
+  const json = await showBudget(deps.db, scope, month, id)
+  if (json === undefined || !scope.allTenants) return json
+  const own = await monthFor(deps, deps.db, JSON.parse(json).tenant_id)
+  return own.period === month.period ? json : showBudget(deps.db, scope, own, id)
 }
 
 export async function removeBudget({ db }: Deps, scope: Scope, id: string): Promise<void> {

@@ -181,24 +181,11 @@ export function monthsToLookAt(now: Date): Month[] {
 }
 
 /**
- * What a month ends with when it goes on as it has, rounded half up. Null on its first day: one hour more or less would make
- * half of it.
+ * Whether an estimate of the account tells nothing yet of how the month ends: what the provider counts beyond list prices is
+ * carried on at its pace, and on the first day an hour more or less makes much of it.
  */
-export function atThisPace(
-  actual: bigint,
-  month: Pick<Month, 'start_at' | 'end_at'>,
-  until: string,
-): bigint | null {
-  if (until >= month.end_at) return actual
-  const [start, end, at] = [month.start_at, month.end_at, until].map(time => BigInt(Date.parse(time))) as [
-    bigint,
-    bigint,
-    bigint,
-  ]
-  const passed = at - start
-  if (passed < BigInt(DAY_MS)) return null
-  return (2n * actual * (end - start) + passed) / (2n * passed)
-}
+export const isTooEarly = ({ start_at }: Pick<Month, 'start_at'>, asOf: string): boolean =>
+  Date.parse(asOf) - Date.parse(start_at) < DAY_MS
 
 /** What a change makes of a budget, and whether its thresholds begin anew: what was reached of less says nothing of more. */
 export function beginsAnew(

@@ -1,5 +1,4 @@
-// SQL of what the provider takes: by its invoice's lines where a month has them. Before that the account's month-to-date usage,
-// and for a tenant or a deployment an estimate: what lived, at what an hour of its kind cost in the last invoice.
+// SQL of what the provider takes: by its invoice's lines where a month has them, before that by the month's estimate.
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Month } from '../../kernel/time.ts'
@@ -20,21 +19,23 @@ export interface CostAmount {
 export const invoicedCosts = (executor: Executor, { first_day }: Month): Promise<CostAmount[]> =>
   runStatement(executor, INVOICED, [first_day])
 
-const USED = {
-  name: 'budgets_month_to_date',
-  text: `select currency, round(month_to_date_usage * 100)::text as minor, generated_at from cloud_balance_snapshots
-    where generated_at >= $1::timestamptz and generated_at < $2::timestamptz
-      and recorded_at >= $1::timestamptz and recorded_at < $2::timestamptz + interval '1 day'
-    order by recorded_at desc, id desc limit 1`,
+const ESTIMATE = {
+  name: 'budgets_estimate',
+  text: `select currency, amount_minor::text as minor, month_minor::text as forecast, as_of from cost_estimates
+    where period = $1::date order by day desc limit 1`,
 }
 
-/** The last that the provider said of the month. It bills in a currency of cents. */
-export async function monthToDate(
+export interface EstimatedCost extends CostAmount {
+  /** What the month may end with. */
+  forecast: string
+}
+
+/** The last that was made of the month. */
+export async function lastEstimate(
   executor: Executor,
-  { start_at, end_at }: Month,
-): Promise<(CostAmount & { generated_at: string }) | undefined> {
-  const rows = await runStatement<CostAmount & { generated_at: string }>(executor, USED, [start_at, end_at])
-  return rows[0]
+  { first_day }: Month,
+): Promise<(EstimatedCost & { as_of: string }) | undefined> {
+  return (await runStatement<EstimatedCost & { as_of: string }>(executor, ESTIMATE, [first_day]))[0]
 }
 
 /** Of a tenant, or of a deployment. */
@@ -69,40 +70,21 @@ export const costsByLines = (
   { tenantIds, deploymentIds }: Owners,
 ): Promise<OwnedCost[]> => runStatement(executor, LINES, [first_day, deploymentIds, tenantIds])
 
-/** What an hour of each kind cost in the last invoice before the day `$1`, in minor units. */
-export const HOUR_PRICES = `
-  select kind, currency, sum(amount_minor)::numeric / sum(hours) as per_hour from cloud_cost_lines
-  where period = (select max(period) from cloud_invoices where period < $1::date and ingested_at is not null)
-    and hours > 0 and not is_tax
-  group by kind, currency`
-
 const ESTIMATED = {
   name: 'budgets_estimated',
-  text: `with price as (${HOUR_PRICES}), lived as (
-      select owner, kind, sum(extract(epoch from least(coalesce(valid_to, $3), $3) - greatest(valid_from, $2))) as seconds,
-        count(*) filter (where valid_to is null) as living
-      from (
-        select deployment_id::text as owner, kind, valid_from, valid_to, deleted_at from resource_versions
-        where deployment_id is not null and deployment_id = any($5::uuid[])
-        union all
-        select tenant_id, kind, valid_from, valid_to, deleted_at from resource_versions where tenant_id = any($6::text[])
-      ) v
-      where deleted_at is null and valid_from < $3::timestamptz and (valid_to is null or valid_to > $2::timestamptz)
-      group by owner, kind
-    )
-    select owner, currency, round(sum(seconds / 3600 * per_hour))::text as minor,
-      round(sum((seconds + living * extract(epoch from $4::timestamptz - $3::timestamptz)) / 3600 * per_hour))::text as forecast
-    from lived join price using (kind) group by owner, currency order by owner, currency`,
+  text: `select owner, currency, sum(amount_minor)::text as minor, sum(month_minor)::text as forecast from (
+      select deployment_id::text as owner, currency, amount_minor, month_minor from cost_estimate_lines
+      where period = $1::date and deployment_id = any($2::uuid[])
+      union all
+      select tenant_id, currency, amount_minor, month_minor from cost_estimate_lines
+      where period = $1::date and tenant_id = any($3::text[])
+    ) l group by owner, currency order by owner, currency`,
 }
 
-/** So far, and if what lives now lives on to the month's end. Kinds that the last invoice had none of cost nothing here. */
+/** By the lines of the month's last estimate. */
 export const estimatedCosts = (
   executor: Executor,
-  { first_day, start_at, end_at }: Month,
-  now: string,
+  { first_day }: Month,
   { tenantIds, deploymentIds }: Owners,
-): Promise<(OwnedCost & { forecast: string })[]> =>
-  runStatement(executor, ESTIMATED, [
-    ...[first_day, start_at, now < end_at ? now : end_at, end_at],
-    ...[deploymentIds, tenantIds],
-  ])
+): Promise<(OwnedCost & EstimatedCost)[]> =>
+  runStatement(executor, ESTIMATED, [first_day, deploymentIds, tenantIds])

@@ -5,6 +5,7 @@ import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
+import type { TenantTime } from '../../kernel/tenant-time.ts'
 import { findNamed, listBilled } from '../deployments/index.ts'
 import { dailyCharges, meteredSpan } from '../metering/index.ts'
 import {
@@ -21,12 +22,12 @@ import { balancesByDay, costsByDay, type NewUnusualDay, tellUnusualDays } from '
 
 /** How many were told. */
 export async function findUnusualDays(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  { db, clock, tenantTime: time }: Pick<Deps, 'db' | 'clock' | 'tenantTime'>,
   { signal, log }: { signal: AbortSignal; log: Logger },
 ): Promise<number> {
   const now = clock.now()
   const days = daysToJudge(now)
-  const found = [...(await ofAccount(db, days)), ...(await ofTenants(db, now, days, signal))]
+  const found = [...(await ofAccount(db, days)), ...(await ofTenants(db, { time, now }, days, signal))]
   if (signal.aborted) return 0
   const told = await transaction(db, tx => tellUnusualDays(tx, found, now.toISOString()))
   log.info({ days, told }, 'unusual days looked for')
@@ -91,7 +92,7 @@ interface AllBooks {
 
 async function ofTenants(
   db: Executor,
-  now: Date,
+  at: { time: TenantTime; now: Date },
   days: readonly string[],
   signal: AbortSignal,
 ): Promise<NewUnusualDay[]> {
@@ -99,7 +100,7 @@ async function ofTenants(
   if (metered === null) return []
   const judged = days.filter(day => startOf(addDays(day, 1)) <= metered.until)
   if (judged.length === 0) return []
-  const { books, since } = await readBooks(db, now, judged, signal)
+  const { books, since } = await readBooks(db, at, judged, signal)
   return books.flatMap(({ tenant_id, currency, contributors }) => {
     const begun = since.get(tenant_id)! > metered.from ? since.get(tenant_id)! : metered.from
     const on = (day: string) => contributors.reduce((sum, { amounts }) => sum + (amounts.get(day) ?? 0n), 0n)
@@ -111,9 +112,10 @@ async function ofTenants(
   })
 }
 
+/** A tenant under a test clock has no days of the service's. */
 async function readBooks(
   db: Executor,
-  now: Date,
+  at: { time: TenantTime; now: Date },
   judged: readonly string[],
   signal: AbortSignal,
 ): Promise<AllBooks> {
@@ -122,13 +124,15 @@ async function readBooks(
   const books = new Map<string, Books>()
   for (let after: string | null = null; !signal.aborted; ) {
     const page = await listBilled(db, ALL, {}, BATCH, after)
-    const ids = page.map(({ id }) => id)
+    const listed = page.map(({ id }) => id)
+    const apart = await at.time.apart(db, listed)
+    const ids = listed.filter(id => !apart.has(id))
     const tenants = new Map<string, string>()
     for (const { id, tenant_id, created_at } of await findNamed(db, ALL, ids)) {
       tenants.set(id, tenant_id)
       if (!since.has(tenant_id) || created_at < since.get(tenant_id)!) since.set(tenant_id, created_at)
     }
-    const rows = await dailyCharges(db, now, days, ids)
+    const rows = await dailyCharges(db, at, days, ids)
     for (const own of Map.groupBy(rows, row => `${row.deployment_id} ${row.kind} ${row.currency}`).values()) {
       const { deployment_id, kind, currency } = own[0]!
       const tenant_id = tenants.get(deployment_id)!

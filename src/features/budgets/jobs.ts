@@ -7,7 +7,7 @@ import { lookAtBudgets } from './look.ts'
 
 export const budgetHandlers = (deps: Deps): JobHandler[] => [
   handle(lookJob, async ({ budget_id }, run) => {
-    await lookAtBudgets(deps, run, budget_id)
+    await lookAtBudgets(deps, run, { id: budget_id })
   }),
 ]
 

@@ -7,21 +7,30 @@ import { newId } from '../../kernel/ids.ts'
 import { type Month, monthOf } from '../../kernel/time.ts'
 import { type BudgetRow, monthsToLookAt, ownAmount, type Spending, thresholdsReached } from './budget.ts'
 import { measure } from './measure.ts'
-import { holdBudgets, keepLooks, type LookedAt, type NewAlert, pageOfBudgets, tellAlerts } from './store.ts'
+import {
+  holdBudgets,
+  keepLooks,
+  type LookedAt,
+  type NewAlert,
+  pageOfBudgets,
+  tellAlerts,
+  type Which,
+} from './store.ts'
 
 const BATCH = 500
 
-/** All of them, or one alone; how many thresholds were told. */
+/** All but those of tenants under a test clock, or one alone, or a tenant's; how many thresholds were told. */
 export async function lookAtBudgets(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  { db, clock, tenantTime: time }: Pick<Deps, 'db' | 'clock' | 'tenantTime'>,
   { signal, log }: { signal: AbortSignal; log: Logger },
-  only: string | null = null,
+  which: Which = {},
 ): Promise<number> {
-  const budgets = await everyBudget(db, only)
-  const now = clock.now()
+  const budgets = await everyBudget(db, which)
+  const tenantId = which.tenantId ?? (which.id === undefined ? null : (budgets[0]?.tenant_id ?? null))
+  const now = tenantId === null ? clock.now() : await time.of(db, tenantId)
   let told = 0
   for (const month of monthsToLookAt(now)) {
-    const spent = await measure(db, now, month, budgets)
+    const spent = await measure(db, { time, now }, month, budgets)
     const known = budgets.filter(({ id }) => spent.has(id))
     for (let from = 0; from < known.length && !signal.aborted; from += BATCH)
       told += await record(db, now, month, known.slice(from, from + BATCH), spent)
@@ -30,10 +39,10 @@ export async function lookAtBudgets(
   return told
 }
 
-async function everyBudget(db: Executor, only: string | null): Promise<BudgetRow[]> {
+async function everyBudget(db: Executor, which: Which): Promise<BudgetRow[]> {
   const all: BudgetRow[] = []
   for (;;) {
-    const page = await pageOfBudgets(db, only, BATCH, all.at(-1)?.id ?? null)
+    const page = await pageOfBudgets(db, which, BATCH, all.at(-1)?.id ?? null)
     all.push(...page)
     if (page.length < BATCH) return all
   }

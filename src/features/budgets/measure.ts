@@ -1,24 +1,32 @@
 // What each of many budgets has come to in a month: charges and costs are read for all of them together.
 import type { Executor } from '../../kernel/db/tables.ts'
+import type { TenantTime } from '../../kernel/tenant-time.ts'
 import type { Month } from '../../kernel/time.ts'
 import { findNamed, listBilled } from '../deployments/index.ts'
 import { chargesOf } from '../metering/index.ts'
-import { type Amount, addedUp, atThisPace, type BudgetRow, type Spending } from './budget.ts'
-import { costsByLines, estimatedCosts, invoicedCosts, monthToDate, type OwnedCost } from './cost-store.ts'
+import { type Amount, addedUp, type BudgetRow, isTooEarly, type Spending } from './budget.ts'
+import {
+  costsByLines,
+  type EstimatedCost,
+  estimatedCosts,
+  invoicedCosts,
+  lastEstimate,
+  type OwnedCost,
+} from './cost-store.ts'
 
 export type Measured = Pick<BudgetRow, 'id' | 'tenant_id' | 'deployment_id' | 'measure'>
 
 /** By budget; one of which nothing is known yet is not in it. */
 export async function measure(
   db: Executor,
-  now: Date,
+  { time, now }: { time: TenantTime; now: Date },
   month: Month,
   budgets: readonly Measured[],
 ): Promise<Map<string, Spending>> {
   const of = (name: Measured['measure']) => budgets.filter(budget => budget.measure === name)
   return new Map([
-    ...(await charges(db, now, month, of('charge'))),
-    ...(await costs(db, now, month, of('cost'))),
+    ...(await charges(db, { time, now }, month, of('charge'))),
+    ...(await costs(db, month, of('cost'))),
   ])
 }
 
@@ -38,7 +46,7 @@ const BATCH = 500
 
 async function charges(
   db: Executor,
-  now: Date,
+  { time, now }: { time: TenantTime; now: Date },
   month: Month,
   budgets: readonly Measured[],
 ): Promise<[string, Spending][]> {
@@ -49,14 +57,16 @@ async function charges(
   const all: Amount[] = []
   const count = async (deployments: readonly { id: string; tenant_id: string }[], own: boolean) => {
     const ids = deployments.map(({ id }) => id)
-    const charged = await chargesOf(db, now, month.period, ids)
+    const charged = await chargesOf(db, { time, now }, month.period, ids)
+    // What a test clock makes a tenant pay is nothing that the account is paid.
+    const apart = own ? null : await time.apart(db, ids)
     for (const { id, tenant_id } of deployments) {
       const { currency, total_cents, forecast_cents } = charged.get(id)!
       const amount = { currency, actual: total_cents, forecast: forecast_cents }
       if (own) ofOwner.set(id, [amount])
       else {
         ofOwner.set(tenant_id, [...(ofOwner.get(tenant_id) ?? []), amount])
-        all.push(amount)
+        if (!apart!.has(id)) all.push(amount)
       }
     }
   }
@@ -77,38 +87,51 @@ async function charges(
 
 async function costs(
   db: Executor,
-  now: Date,
   month: Month,
   budgets: readonly Measured[],
 ): Promise<[string, Spending][]> {
   if (budgets.length === 0) return []
-  const owners = ownersOf(budgets)
   const invoiced = (await invoicedCosts(db, month)).map(({ currency, minor }) => settled(currency, minor))
-  const estimated = invoiced.length === 0
-  const amounts: Map<string, Amount[]> = estimated
-    ? byOwner(
-        await estimatedCosts(db, month, now.toISOString(), owners),
-        ({ currency, minor, forecast }) => ({
-          currency,
-          actual: BigInt(minor),
-          forecast: BigInt(forecast),
-        }),
-      )
-    : byOwner(await costsByLines(db, month, owners), ({ currency, minor }) => settled(currency, minor))
-  const account = estimated ? await accountSoFar(db, month) : invoiced
-  return budgets.flatMap((budget): [string, Spending][] => {
-    const own = isOfAccount(budget) ? account : (amounts.get(budget.deployment_id ?? budget.tenant_id!) ?? [])
-    return own === undefined ? [] : [[budget.id, { amounts: own, estimated }]]
-  })
+  return invoiced.length > 0
+    ? byInvoice(db, month, budgets, invoiced)
+    : byEstimate(db, month, budgets, await lastEstimate(db, month))
 }
 
-/** Undefined: the provider has not been asked in this month. */
-async function accountSoFar(db: Executor, month: Month): Promise<Amount[] | undefined> {
-  const said = await monthToDate(db, month)
-  if (!said) return undefined
-  const actual = BigInt(said.minor)
-  return [{ currency: said.currency, actual, forecast: atThisPace(actual, month, said.generated_at) }]
+async function byInvoice(
+  db: Executor,
+  month: Month,
+  budgets: readonly Measured[],
+  account: Amount[],
+): Promise<[string, Spending][]> {
+  const rows = await costsByLines(db, month, ownersOf(budgets))
+  const amounts = byOwner(rows, ({ currency, minor }) => settled(currency, minor))
+  return budgets.map(budget => [
+    budget.id,
+    { amounts: amountsOf(budget, account, amounts), estimated: false },
+  ])
 }
+
+/** Nothing is known of a month that was not estimated. */
+async function byEstimate(
+  db: Executor,
+  month: Month,
+  budgets: readonly Measured[],
+  estimate: Awaited<ReturnType<typeof lastEstimate>>,
+): Promise<[string, Spending][]> {
+  if (!estimate) return []
+  const estimated = ({ currency, minor, forecast }: EstimatedCost): Amount => ({
+    currency,
+    actual: BigInt(minor),
+    forecast: BigInt(forecast),
+  })
+  const amounts = byOwner(await estimatedCosts(db, month, ownersOf(budgets)), estimated)
+  const whole = estimated(estimate)
+  const account = [isTooEarly(month, estimate.as_of) ? { ...whole, forecast: null } : whole]
+  return budgets.map(budget => [budget.id, { amounts: amountsOf(budget, account, amounts), estimated: true }])
+}
+
+const amountsOf = (budget: Measured, account: Amount[], amounts: ReadonlyMap<string, Amount[]>): Amount[] =>
+  isOfAccount(budget) ? account : (amounts.get(budget.deployment_id ?? budget.tenant_id!) ?? [])
 
 /** An invoice is final. */
 const settled = (currency: string, minor: string): Amount => ({

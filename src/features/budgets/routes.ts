@@ -6,10 +6,16 @@ import { refuseForeignTenant } from '../../kernel/http/caller.ts'
 import { cursorOf } from '../../kernel/http/pages.ts'
 import { JsonText, routes } from '../../kernel/http/route.ts'
 import { Body, ExternalId, Id } from '../../kernel/http/schemas.ts'
-import { monthOf } from '../../kernel/time.ts'
-import { changeBudget, createBudget, MOST_OF_ONE_TENANT, removeBudget } from './actions.ts'
+import {
+  budgetInItsMonth,
+  changeBudget,
+  createBudget,
+  MOST_OF_ONE_TENANT,
+  monthFor,
+  removeBudget,
+} from './actions.ts'
 import { Basis, Budget, BudgetAlert, MEASURES, Percent } from './budget.ts'
-import { listAlerts, listBudgets, showBudget } from './store.ts'
+import { listAlerts, listBudgets } from './store.ts'
 import { UnusualDay } from './unusual-day.ts'
 import { listUnusualDays } from './unusual-store.ts'
 
@@ -76,7 +82,7 @@ const FILTERS = {
 
 export const budgetRoutes = (deps: Deps) =>
   routes(deps, { tag: 'Budgets', guard: 'caller' }, route => {
-    const { db, clock } = deps
+    const { db } = deps
 
     route.list(
       base,
@@ -90,9 +96,10 @@ export const budgetRoutes = (deps: Deps) =>
         cursor: cursorOf('budgets', ['uuid']),
         key: (row: { id: string }) => [row.id],
       },
-      ({ caller, scope, filter, limit, after }) => {
+      async ({ caller, scope, filter, limit, after }) => {
         refuseForeignTenant(caller, filter.tenant_id)
-        return listBudgets(db, scope, monthOf(clock.now()), filter, limit, after)
+        const tenantId = scope.allTenants ? (filter.tenant_id ?? null) : scope.tenantId
+        return listBudgets(db, scope, await monthFor(deps, db, tenantId), filter, limit, after)
       },
     )
 
@@ -137,7 +144,7 @@ export const budgetRoutes = (deps: Deps) =>
       `${base}/:id`,
       { id: 'getBudget', summary: 'Get a budget', params, data: Budget },
       async ({ scope, params }) => {
-        const json = await showBudget(db, scope, monthOf(clock.now()), params.id)
+        const json = await budgetInItsMonth(deps, scope, params.id)
         if (json === undefined) throw notFound()
         return new JsonText(json)
       },
@@ -181,7 +188,7 @@ export const budgetRoutes = (deps: Deps) =>
         key: (row: { id: string }) => [row.id],
       },
       async ({ scope, params, limit, after }) => {
-        const budget = await showBudget(db, scope, monthOf(clock.now()), params.id)
+        const budget = await budgetInItsMonth(deps, scope, params.id)
         if (budget === undefined) throw notFound()
         return listAlerts(db, params.id, limit, after)
       },

@@ -1,4 +1,5 @@
 // All SQL of budgets, of what the last look at them saw and of the thresholds that were reached.
+import { sql } from 'kysely'
 import { auditedTable } from '../../kernel/audit.ts'
 import { listPage } from '../../kernel/db/list.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
@@ -136,17 +137,34 @@ export const listAlerts = (
     limit,
   })
 
-/** In the order of their ids; of all tenants, for whoever looks at them. */
+export async function hasBudgets(executor: Executor, tenantId: string): Promise<boolean> {
+  const text = 'select exists (select from budgets where tenant_id = $1) as found'
+  const [row] = await runStatement<{ found: boolean }>(executor, { name: 'budgets_any', text }, [tenantId])
+  return row!.found
+}
+
+/** Those of a tenant, or one. */
+export interface Which {
+  tenantId?: string
+  id?: string
+}
+
+/** In the order of their ids, for whoever looks at them: those asked for, or of all tenants but those under a test clock. */
 export const pageOfBudgets = (
   executor: Executor,
-  only: string | null,
+  { tenantId, id }: Which,
   limit: number,
   after: string | null,
 ): Promise<BudgetRow[]> =>
   executor
     .selectFrom('budgets')
     .selectAll()
-    .$if(only !== null, q => q.where('id', '=', only!))
+    .$if(id !== undefined, q => q.where('id', '=', id!))
+    .$if(tenantId !== undefined, q => q.where('tenant_id', '=', tenantId!))
+    .$if(id === undefined && tenantId === undefined, q =>
+      q.where(sql<boolean>`not exists (
+        select from test_clocks c where c.tenant_id = budgets.tenant_id and c.ended_at is null)`),
+    )
     .$if(after !== null, q => q.where('id', '>', after!))
     .orderBy('id')
     .limit(limit)

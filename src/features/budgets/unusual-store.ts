@@ -7,7 +7,6 @@ import type { Key } from '../../kernel/http/pages.ts'
 import { jsonOf } from '../../kernel/noun.ts'
 import { publishEvents } from '../webhooks/index.ts'
 import type { Measure } from './budget.ts'
-import { HOUR_PRICES } from './cost-store.ts'
 import { type Line, UnusualDay } from './unusual-day.ts'
 
 const BY_DAY = {
@@ -30,6 +29,13 @@ export interface DayBalance {
 /** The last that the provider said on each day, from the start of one to the start of another. */
 export const balancesByDay = (executor: Executor, from: string, to: string): Promise<DayBalance[]> =>
   runStatement(executor, BY_DAY, [`${from}T00:00:00Z`, `${to}T00:00:00Z`])
+
+/** What an hour of each kind cost in the last invoice before the day `$1`, in minor units. */
+const HOUR_PRICES = `
+  select kind, currency, sum(amount_minor)::numeric / sum(hours) as per_hour from cloud_cost_lines
+  where period = (select max(period) from cloud_invoices where period < $1::date and ingested_at is not null)
+    and hours > 0 and not is_tax
+  group by kind, currency`
 
 const COSTS_BY_DAY = {
   name: 'budgets_costs_by_day',

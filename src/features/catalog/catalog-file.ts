@@ -25,13 +25,16 @@ export interface Catalog {
   resource_prices: PriceTerms[]
 }
 
+/** Or null, which the API's description would have under the same name. */
+const { title: _, ...UnnamedTerms } = VersionTerms as typeof VersionTerms & { title?: string }
+
 /** With the bodies of the API, so that a file and a request are judged alike. */
-const CatalogDocument = Body({
+export const CatalogDocument = Body({
   meters: Type.Array(CreateMeter, { default: [] }),
   plans: Type.Array(
     Body({
       ...CreatePlan.properties,
-      version: Type.Unsafe<VersionTerms | null>({ ...Nullable(VersionTerms), default: null }),
+      version: Type.Unsafe<VersionTerms | null>({ ...Nullable(UnnamedTerms), default: null }),
     }),
     { default: [] },
   ),
@@ -67,20 +70,22 @@ export function readCatalogFile(text: string): ReadCatalog {
     const placed = errors.map(error => placedIn(document, lines, error))
     return { faults: placed.toSorted((a, b) => a.line - b.line).map(fault => fault.text) }
   }
-  const { meters, plans, addons, resource_prices } = value as Static<typeof CatalogDocument>
-  const named = <T extends { code: string; name?: string }>(entry: T) => ({
+  return { catalog: named(value as Static<typeof CatalogDocument>) }
+}
+
+/** What has no name of its own is called by its code. */
+function named({ meters, plans, addons, resource_prices }: Static<typeof CatalogDocument>): Catalog {
+  const withName = <T extends { code: string; name?: string }>(entry: T) => ({
     ...entry,
     name: entry.name ?? entry.code,
   })
-  return {
-    catalog: {
-      meters: meters.map(named),
-      plans,
-      addons: addons.map(named),
-      resource_prices,
-    },
-  }
+  return { meters: meters.map(withName), plans, addons: addons.map(withName), resource_prices }
 }
+
+/** The same file as the body of a request, whose values its schema has checked. */
+export const readCatalogBody = (
+  document: Static<typeof CatalogDocument>,
+): { catalog: Catalog; faults: FieldError[] } => ({ catalog: named(document), faults: misfits(document) })
 
 /** First whether every value is what it should be; only then whether they fit together. Fills in the defaults. */
 function faultsOf(value: unknown): FieldError[] {
@@ -89,7 +94,11 @@ function faultsOf(value: unknown): FieldError[] {
     const faults = (validate.errors ?? []).flatMap(error => fieldErrors([error], 'body'))
     return [...new Map(faults.map(fault => [`${fault.pointer} ${fault.message}`, fault])).values()]
   }
-  const { meters, plans, addons, resource_prices } = value as Static<typeof CatalogDocument>
+  return misfits(value as Static<typeof CatalogDocument>)
+}
+
+/** Where values do not fit together. */
+function misfits({ meters, plans, addons, resource_prices }: Static<typeof CatalogDocument>): FieldError[] {
   return [
     ...repeated(meters, 'meters'),
     ...meters.flatMap((meter, index) => meterErrors(meter, `/meters/${index}`)),

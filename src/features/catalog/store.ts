@@ -105,6 +105,17 @@ export async function findActiveVersion(
   return { plan, version: version ?? null }
 }
 
+/** The active versions of those plans that have one. */
+export async function findActiveVersions(
+  executor: Executor,
+  planCodes: readonly string[],
+): Promise<PlanVersion[]> {
+  const { rows } = await sql<{ version: PlanVersion }>`
+    select ${sql.raw(VERSION_JSON)} as version ${sql.raw(FROM_VERSIONS)}
+    where p.code = any(${planCodes}::text[]) and v.status = 'active'`.execute(executor)
+  return rows.map(row => row.version)
+}
+
 /** Members of a shown version that another feature brings: name → SQL that gives JSON for plan_versions `v`. */
 export type VersionMembers = Record<string, string>
 

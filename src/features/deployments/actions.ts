@@ -13,7 +13,7 @@ import type { CloudDeploymentRow } from './deployment.ts'
 import { FIRST_STATE, OPERATE } from './lifecycle.ts'
 import { DEPLOYMENTS } from './store.ts'
 
-type Needed = Pick<Deps, 'db' | 'clock'>
+type Needed = Pick<Deps, 'db' | 'tenantTime'>
 
 interface Founding extends Needed {
   books: Pick<Books, 'openFrom'>
@@ -32,30 +32,31 @@ export interface NewDeployment {
 
 /** It starts in `active`; creating it records no event, for no state was left. */
 export async function createDeployment(
-  { db, clock, books }: Founding,
+  { db, tenantTime, books }: Founding,
   caller: Caller,
   { created_at, ...given }: NewDeployment,
 ): Promise<CloudDeploymentRow> {
-  const now = clock.now()
-  if (created_at === undefined) return insertDeployment(db, caller, given, now.toISOString())
+  const tenant_id = tenantFor(caller, given.tenant_id)
+  const now = await tenantTime.of(db, tenant_id)
+  const named = { ...given, tenant_id }
+  if (created_at === undefined) return insertDeployment(db, named, now.toISOString())
   const at = timeOf(created_at, now, '/created_at')
   if (at > now.toISOString())
     throw invalid('The body is not acceptable.', [{ pointer: '/created_at', message: 'is still to come' }])
   return transaction(db, async tx => {
-    await allowPast(tx, books, caller, { field: 'created_at', at })
-    return insertDeployment(tx, caller, given, at)
+    await allowPast(tx, books, caller, { tenantId: tenant_id, field: 'created_at', at })
+    return insertDeployment(tx, named, at)
   })
 }
 
 async function insertDeployment(
   db: Executor,
-  caller: Caller,
-  given: Omit<NewDeployment, 'created_at'>,
+  given: Omit<NewDeployment, 'created_at'> & { tenant_id: string },
   at: string,
 ): Promise<CloudDeploymentRow> {
   const row: CloudDeploymentRow = {
     id: newId(),
-    tenant_id: tenantFor(caller, given.tenant_id),
+    tenant_id: given.tenant_id,
     slug: given.slug,
     display_name: given.display_name ?? given.slug,
     region: given.region ?? 'nyc3',
@@ -99,7 +100,7 @@ export interface DeploymentUpdate {
 }
 
 export async function updateDeployment(
-  { db, clock }: Needed,
+  { db, tenantTime }: Needed,
   caller: Caller,
   id: string,
   {
@@ -116,7 +117,7 @@ export async function updateDeployment(
       { pointer: '/billing_action_suspended_reason', message: 'goes with billing_action_suspended: true' },
     ])
   }
-  const at = clock.now().toISOString()
+  const at = (await tenantTime.ofDeployment(db, id)).toISOString()
   const scope = scopeOf(caller)
   const [row] = await DEPLOYMENTS.update(db, scope.allTenants ? { id } : { id, tenant_id: scope.tenantId }, {
     ...changes,

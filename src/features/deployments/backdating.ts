@@ -6,6 +6,7 @@ import type { Caller } from '../../kernel/http/caller.ts'
 import type { Books } from '../subscriptions/index.ts'
 
 export interface PastTime {
+  tenantId: string
   field: string
   at: string
 }
@@ -14,10 +15,10 @@ export async function allowPast(
   tx: Executor,
   { openFrom }: Pick<Books, 'openFrom'>,
   caller: Caller,
-  { field, at }: PastTime,
+  { tenantId, field, at }: PastTime,
 ): Promise<void> {
   if (!caller.platformAdmin) throw forbidden(`${field} in the past is for a platform_admin.`)
-  const open = await openFrom(tx)
+  const open = await openFrom(tx, tenantId)
   if (open !== null && at < open)
     throw conflict(
       'month_closed',

@@ -8,6 +8,7 @@ export {
   findDeployment,
   findNamed,
   firstMadeAt,
+  firstMadeOf,
   listBilled,
   lockDeploymentAlone,
 } from './store.ts'

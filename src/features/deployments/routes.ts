@@ -155,7 +155,8 @@ export const deploymentRoutes = (deps: Deps, books: Pick<Books, 'openFrom'>) =>
         data: DeploymentDetail,
       },
       async ({ caller, scope, params }) => {
-        const json = await showDeployment(deps.db, scope, params.id, MOVES[moverOf(caller)], deps.clock.now())
+        const now = await deps.tenantTime.ofDeployment(deps.db, params.id)
+        const json = await showDeployment(deps.db, scope, params.id, MOVES[moverOf(caller)], now)
         if (json === undefined) throw notFound()
         return new JsonText(json)
       },

@@ -243,11 +243,23 @@ export const findNamed = (
 ): Promise<Pick<CloudDeploymentRow, 'id' | 'tenant_id' | 'created_at'>[]> =>
   runStatement(executor, FIND_NAMED, [ids, tenantOf(scope)])
 
-/** When the first of all deployments was made. */
+/** When the first of all deployments was made; those under a test clock do not count, and after one from its time on. */
 export async function firstMadeAt(executor: Executor): Promise<string | null> {
+  const { rows } = await sql<{ at: string | null }>`
+    select min(greatest(d.created_at, (select max(c.now) from test_clocks c where c.tenant_id = d.tenant_id))) as at
+    from cloud_deployments d
+    where not exists (select from test_clocks c where c.tenant_id = d.tenant_id and c.ended_at is null)`.execute(
+    executor,
+  )
+  return rows[0]!.at
+}
+
+/** When the first of a tenant's was made, by the tenant's time. */
+export async function firstMadeOf(executor: Executor, tenantId: string): Promise<string | null> {
   const { at } = await executor
     .selectFrom('cloud_deployments')
     .select(({ fn }) => fn.min('created_at').as('at'))
+    .where('tenant_id', '=', tenantId)
     .executeTakeFirstOrThrow()
   return at
 }

@@ -21,7 +21,7 @@ import type { CloudDeploymentRow } from './deployment.ts'
 import { isOver, OPERATE, subscriptionAfter } from './lifecycle.ts'
 import { lockDeployment } from './store.ts'
 
-export interface Needed extends Pick<Deps, 'db' | 'clock'> {
+export interface Needed extends Pick<Deps, 'db' | 'tenantTime'> {
   books: Books
 }
 
@@ -38,7 +38,7 @@ export interface SubscribeInput extends Effective {
 
 /** The subscription as JSON text, or what the month would end with. */
 export function subscribeDeployment(
-  { db, clock, books }: Needed,
+  { db, tenantTime, books }: Needed,
   caller: Caller,
   id: string,
   { plan_code, addons = [], trial_ends_at: trial = null, effective_from, preview = false }: SubscribeInput,
@@ -49,10 +49,14 @@ export function subscribeDeployment(
     const deployment = await locked(tx, caller, id)
     if (isOver(deployment.state))
       throw invalid(`A deployment that is ${deployment.state} takes no subscription.`)
-    const now = clock.now()
+    const now = await tenantTime.of(tx, deployment.tenant_id)
     const from = timeOf(effective_from, now, '/effective_from')
     if (from < now.toISOString()) {
-      await allowPast(tx, books, caller, { field: 'effective_from', at: from })
+      await allowPast(tx, books, caller, {
+        tenantId: deployment.tenant_id,
+        field: 'effective_from',
+        at: from,
+      })
       if (from < deployment.created_at)
         throw unacceptable('/effective_from', `is before the deployment was made (${deployment.created_at})`)
     }
@@ -71,20 +75,21 @@ export interface ChangeInput extends Effective {
 }
 
 export function changeDeploymentPlan(
-  { db, clock, books }: Needed,
+  { db, tenantTime, books }: Needed,
   caller: Caller,
   id: string,
   { plan_code, plan_version_id, ...effective }: ChangeInput,
 ): Promise<object> {
   return transaction(db, async tx => {
-    await locked(tx, caller, id)
+    const { tenant_id } = await locked(tx, caller, id)
+    const now = await tenantTime.of(tx, tenant_id)
     const asked = {
       ...changeOf(id, effective),
       planCode: plan_code,
       planVersionId: plan_version_id,
       anyVersion: caller.platformAdmin,
     }
-    return changePlanVersion(tx, clock.now(), asked, books.previewMonth)
+    return changePlanVersion(tx, now, asked, books.previewMonth)
   })
 }
 
@@ -94,27 +99,29 @@ export interface AddonInput extends Effective {
 }
 
 export function addDeploymentAddon(
-  { db, clock, books }: Needed,
+  { db, tenantTime, books }: Needed,
   caller: Caller,
   id: string,
   { code, quantity = 1, ...effective }: AddonInput,
 ): Promise<object> {
   return transaction(db, async tx => {
-    await locked(tx, caller, id)
-    return addAddon(tx, clock.now(), { code, quantity, ...changeOf(id, effective) }, books.previewMonth)
+    const { tenant_id } = await locked(tx, caller, id)
+    const now = await tenantTime.of(tx, tenant_id)
+    return addAddon(tx, now, { code, quantity, ...changeOf(id, effective) }, books.previewMonth)
   })
 }
 
 export function removeDeploymentAddon(
-  { db, clock, books }: Needed,
+  { db, tenantTime, books }: Needed,
   caller: Caller,
   id: string,
   addonId: string,
   effective: Effective,
 ): Promise<object | null> {
   return transaction(db, async tx => {
-    await locked(tx, caller, id)
-    return removeAddon(tx, clock.now(), { addonId, ...changeOf(id, effective) }, books.previewMonth)
+    const { tenant_id } = await locked(tx, caller, id)
+    const now = await tenantTime.of(tx, tenant_id)
+    return removeAddon(tx, now, { addonId, ...changeOf(id, effective) }, books.previewMonth)
   })
 }
 

@@ -39,23 +39,23 @@ export function moverOf(caller: Caller): Mover {
 }
 
 export function transitionDeployment(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  { db, tenantTime }: Pick<Deps, 'db' | 'tenantTime'>,
   caller: Caller,
   id: string,
   { state: to, reason = null }: Transition,
 ): Promise<Transitioned> {
   const mover = moverOf(caller)
-  const asked = {
-    id: newId(),
-    deployment_id: id,
-    to_state: to,
-    actor: caller.sub,
-    actor_role: actingRole(caller),
-    reason,
-    created_at: clock.now().toISOString(),
-  }
-  const move = { ...asked, from: movableFrom(to, mover), billing_action: isBillingAction(to) }
   return transaction(db, async tx => {
+    const asked = {
+      id: newId(),
+      deployment_id: id,
+      to_state: to,
+      actor: caller.sub,
+      actor_role: actingRole(caller),
+      reason,
+      created_at: (await tenantTime.ofDeployment(tx, id)).toISOString(),
+    }
+    const move = { ...asked, from: movableFrom(to, mover), billing_action: isBillingAction(to) }
     const moved = await moveDeployment(tx, scopeOf(caller), move)
     if (!moved) throw notFound()
     const { from_state: from, suspended, json } = moved

@@ -121,6 +121,8 @@ export interface LivedStretch {
   from_at: string
   to_at: string
   valid_from: string
+  /** Whether the resource was first seen like that: it may have been there before. */
+  first: boolean
   /** Whether it lived like that when the span ended, and goes on. */
   open: boolean
 }
@@ -136,13 +138,19 @@ export async function listStretches(
   limit: number,
   after: readonly [resourceId: string, validFrom: string] | null,
 ): Promise<LivedStretch[]> {
+  const open = sql`(v.valid_to is null or v.valid_to > ${to}::timestamptz)`
+  // Whose it is now counts at once, not only once the span ends later than that.
+  const owner = (column: string) =>
+    sql`case when ${open} then r.${sql.id(column)} else v.${sql.id(column)} end`
   const { rows } = await sql<LivedStretch>`
-    select v.resource_id, v.kind, v.name, v.tenant_id, v.deployment_id, p.name as project_name, v.attrs, v.valid_from,
+    select v.resource_id, v.kind, v.name, ${owner('tenant_id')} as tenant_id, ${owner('deployment_id')} as deployment_id,
+      p.name as project_name, v.attrs, v.valid_from,
       s.price_monthly::text as price_monthly, s.price_hourly::text as price_hourly,
       greatest(v.valid_from, ${from}::timestamptz) as from_at, least(v.valid_to, ${to}::timestamptz) as to_at,
-      v.valid_to is null or v.valid_to > ${to}::timestamptz as open
+      ${open} as open, v.valid_from = r.first_seen_at as first
     from resource_versions v
-    left join cloud_projects p on p.id = v.project_id
+    join cloud_resources r on r.id = v.resource_id
+    left join cloud_projects p on p.id = ${owner('project_id')}
     left join lateral (${sql.raw(sizePriceThen(`(v.attrs->>'size_slug')`, 'v.valid_from'))}) s on v.kind = 'droplet'
     where (v.resource_id, v.valid_from) > (${after?.[0] ?? '00000000-0000-0000-0000-000000000000'}::uuid,
         ${after?.[1] ?? '-infinity'}::timestamptz)

@@ -1,8 +1,9 @@
 // What single days were charged beyond what plans include: hours of each kind, and meters that add up. Base prices and addons are
 // the same on every day, and meters that hold one value for the month are no day's.
 import type { Executor } from '../../kernel/db/tables.ts'
+import type { TenantTime } from '../../kernel/tenant-time.ts'
 import { chargeOf } from './charge.ts'
-import { meterStatementLines } from './meter-usage.ts'
+import { meterSlices } from './meter-usage.ts'
 import { monthAt } from './period.ts'
 import { sum } from './proration.ts'
 import { readFacts } from './read-usage.ts'
@@ -20,7 +21,7 @@ export interface DailyCharge {
 /** Only what is charged: a day, or a kind, that costs nothing has no row. */
 export async function dailyCharges(
   db: Executor,
-  now: Date,
+  { time, now }: { time: TenantTime; now: Date },
   days: readonly string[],
   deploymentIds: string[],
 ): Promise<DailyCharge[]> {
@@ -28,7 +29,7 @@ export async function dailyCharges(
   if (deploymentIds.length === 0) return rows
   for (const [period, own] of Map.groupBy(days, day => day.slice(0, 7))) {
     const month = monthAt(period, now)
-    const { facts } = await readFacts(db, now, month, deploymentIds, { forecast: false, days: own })
+    const { facts } = await readFacts(db, now, month, deploymentIds, { time, forecast: false, days: own })
     for (const [deployment_id, of] of facts) {
       const currency = currencyOf(of)
       for (const { day, kind, amount_cents } of chargesOn(of, own))
@@ -50,9 +51,8 @@ function chargesOn(
   const meters = metersOf(facts)
     .filter(({ meter }) => meter.aggregation === 'sum')
     .flatMap(of => {
-      const charged = meterStatementLines(of, false).filter(({ kind }) => kind === 'meter')
-      const lines = Map.groupBy(charged, line => line.from.slice(0, 10))
-      const cents = (day: string) => sum((lines.get(day) ?? []).map(({ amount_cents }) => amount_cents))
+      const slices = Map.groupBy(meterSlices(of), slice => slice.from_at.slice(0, 10))
+      const cents = (day: string) => sum((slices.get(day) ?? []).map(({ amount_cents }) => amount_cents))
       return days.map(day => ({ day, kind: of.meter.code, amount_cents: cents(day) }))
     })
   return [...kinds, ...meters]

@@ -4,7 +4,7 @@ import type { StatementLine } from '../subscriptions/index.ts'
 import type { Month } from './period.ts'
 import { contentHash, numberOf } from './statement.ts'
 import { totalOf } from './statement-lines.ts'
-import type { Billed, NewStatement } from './statement-store.ts'
+import type { Billed, NewStatement, TestBook } from './statement-store.ts'
 
 export interface Draft {
   subscription: Billed
@@ -14,12 +14,18 @@ export interface Draft {
   told: readonly { id: string }[]
 }
 
-export function drawUp(month: Month, now: Date, ordinal: number, draft: Draft): NewStatement {
+/** Where it stands among the month's: everybody's, or those of a test clock. */
+export interface Place {
+  ordinal: number
+  testClock: TestBook | null
+}
+
+export function drawUp(month: Month, now: Date, { ordinal, testClock }: Place, draft: Draft): NewStatement {
   const { subscription, currency, lines, told } = draft
   const { subscription_id, deployment_id, tenant_id } = subscription
   const statement = {
     id: newId(),
-    number: numberOf(month.period, ordinal),
+    number: numberOf(month.period, ordinal, testClock !== null),
     ...{ subscription_id, deployment_id, tenant_id },
     period: month.period,
     sequence: told.length + 1,
@@ -29,5 +35,7 @@ export function drawUp(month: Month, now: Date, ordinal: number, draft: Draft): 
     closed_at: now.toISOString(),
     lines,
   }
-  return { ...statement, content_hash: contentHash(statement), first_day: month.first_day, ordinal }
+  const content_hash = contentHash(statement)
+  const test_clock_id = testClock?.id ?? null
+  return { ...statement, content_hash, first_day: month.first_day, ordinal, test_clock_id }
 }

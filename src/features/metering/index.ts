@@ -1,8 +1,10 @@
 // Metering: what other parts of the service may use.
+export { backtestRoutes } from './backtest-routes.ts'
 export { type Charge, chargesOf } from './charges.ts'
 export { type DailyCharge, dailyCharges } from './daily-charges.ts'
 export { refuseFinishedMonths } from './finished-months.ts'
 export { metering } from './jobs.ts'
+export { adjustTenantMonths, closeTenantMonth, dueMonths, lockBooks, meterTenant } from './move-tenant.ts'
 export { previewMonth } from './preview-month.ts'
 export { meteringRoutes } from './routes.ts'
 export { statementRoutes } from './statement-routes.ts'

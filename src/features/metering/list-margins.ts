@@ -1,5 +1,6 @@
 // What each deployment, or each tenant, was charged in a month, what the provider's lines for it cost, and what is left.
 import type { Executor } from '../../kernel/db/tables.ts'
+import type { TenantTime } from '../../kernel/tenant-time.ts'
 import { type BilledDeployment, listBilled } from '../deployments/index.ts'
 import { type AmountLeft, byCurrency, type Money, marginOf } from './margin.ts'
 import type { Month } from './period.ts'
@@ -19,6 +20,7 @@ export interface MarginRow {
 }
 
 export interface MarginQuestion {
+  time: TenantTime
   month: Month
   now: Date
   tenantId?: string
@@ -31,10 +33,10 @@ const ALL = { allTenants: true } as const
 const BATCH = 500
 
 export async function marginsOfDeployments(db: Executor, asked: MarginQuestion): Promise<MarginRow[]> {
-  const { month, now, tenantId, deploymentId, limit, after } = asked
+  const { tenantId, deploymentId, limit, after, month } = asked
   const filter = { id: deploymentId, tenantIds: tenantId === undefined ? undefined : [tenantId] }
   const deployments = await listBilled(db, ALL, filter, limit, after)
-  const charges = await chargesOf(db, now, month, deployments)
+  const charges = await chargesOf(db, asked, deployments)
   const ids = deployments.map(({ id }) => id)
   const costs = ownedBy(await costsOfDeployments(db, month.first_day, ids))
   return deployments.map(({ id, tenant_id, slug }, index) => ({
@@ -48,12 +50,12 @@ export async function marginsOfDeployments(db: Executor, asked: MarginQuestion):
 
 /** A tenant may have any number of deployments: they are charged in batches. */
 export async function marginsOfTenants(db: Executor, asked: MarginQuestion): Promise<MarginRow[]> {
-  const { month, now, tenantId, limit, after } = asked
+  const { month, tenantId, limit, after } = asked
   const tenantIds = await listTenants(db, month.first_day, tenantId, limit, after)
   const charges = new Map(tenantIds.map((id): [string, Money[]] => [id, []]))
   for (let batch: BilledDeployment[], last: string | null = null; ; last = batch.at(-1)!.id) {
     batch = await listBilled(db, ALL, { tenantIds }, BATCH, last)
-    const charged = await chargesOf(db, now, month, batch)
+    const charged = await chargesOf(db, asked, batch)
     for (const [index, { tenant_id }] of batch.entries()) charges.get(tenant_id)!.push(charged[index]!)
     if (batch.length < BATCH) break
   }
@@ -69,13 +71,12 @@ export async function marginsOfTenants(db: Executor, asked: MarginQuestion): Pro
 
 async function chargesOf(
   db: Executor,
-  now: Date,
-  month: Month,
+  { time, now, month }: Pick<MarginQuestion, 'time' | 'now' | 'month'>,
   deployments: readonly BilledDeployment[],
 ): Promise<Money[]> {
   if (deployments.length === 0) return []
   const ids = deployments.map(({ id }) => id)
-  const { facts } = await readFacts(db, now, month, ids, { forecast: false })
+  const { facts } = await readFacts(db, now, month, ids, { time, forecast: false })
   return ids.map(id => {
     const { currency, total_cents } = usageStatement(facts.get(id)!)
     return { currency, amount_minor: total_cents }

@@ -13,7 +13,7 @@ export const Costs = Type.Array(
     tax_minor: Whole('What of it the tax rule calls tax.'),
     flagged_lines: Type.Integer({
       description:
-        'Lines that are tax by their description and not by their product: a droplet named `taxi`.',
+        'Lines that are tax by their description and not by their product (a droplet named `taxi`), or the other way round.',
     }),
   }),
   {

@@ -151,6 +151,16 @@ export function meterStatementLines(facts: MeterFacts, foreseen: boolean): State
   ]
 }
 
+/** What each slice costs so far, in order; they add up to what a statement would say. */
+export function meterSlices(facts: MeterFacts): (Slice & { amount_cents: bigint })[] {
+  const { divisor, slices } = overOf(facts)
+  const amounts = dealt(
+    slices.map(part => part.over * priceOf(part)),
+    divisor,
+  )
+  return slices.map(({ from_at, to_at }, index) => ({ from_at, to_at, amount_cents: amounts[index]! }))
+}
+
 const isSummed = ({ meter }: MeterFacts): boolean => meter.aggregation === 'sum'
 
 const overOf = (facts: MeterFacts): MeterOver => (isSummed(facts) ? summed(facts) : held(facts))

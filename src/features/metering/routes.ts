@@ -29,7 +29,7 @@ const MarginsQuery = Query({
 
 export const meteringRoutes = (deps: Deps) =>
   routes(deps, { tag: 'Deployments', guard: 'caller' }, route => {
-    const { db, clock } = deps
+    const { db, clock, tenantTime: time } = deps
     const cursors = {
       deployment: cursorOf('margins', ['uuid']),
       tenant: cursorOf('margins_by_tenant', ['text']),
@@ -85,7 +85,7 @@ export const meteringRoutes = (deps: Deps) =>
         const now = clock.now()
         const month = monthOfQuery(period, now)
         const after = (cursors[by].read(cursor)?.[0] as string | undefined) ?? null
-        const asked = { month, now, tenantId, deploymentId, limit: limit + 1, after }
+        const asked = { time, month, now, tenantId, deploymentId, limit: limit + 1, after }
         const rows =
           by === 'tenant' ? await marginsOfTenants(db, asked) : await marginsOfDeployments(db, asked)
         const page = cursors[by].page(rows, limit, row => [row.deployment_id ?? row.tenant_id])

@@ -1,12 +1,13 @@
 // SQL of statements: written once, read for ever.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
+import type { Deps } from '../../deps.ts'
 import { listPage } from '../../kernel/db/list.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import type { Key } from '../../kernel/http/pages.ts'
 import { jsonOf } from '../../kernel/noun.ts'
-import type { StatementLine } from '../subscriptions/index.ts'
+import type { Books, StatementLine } from '../subscriptions/index.ts'
 import { meteredWithin } from '../usage-events/index.ts'
 import { publishing } from '../webhooks/index.ts'
 import type { Month } from './period.ts'
@@ -21,10 +22,13 @@ export async function lockClosing(tx: Executor): Promise<void> {
 }
 
 /** The first moment that is in no closed month; null: none is closed. No month is closed until the transaction ends. */
-export async function openFrom(tx: Executor): Promise<string | null> {
-  await sql`select pg_advisory_xact_lock_shared(${CLOSING_KEY})`.execute(tx)
-  return closedUntil(tx)
-}
+export const openFrom =
+  ({ tenantTime }: Pick<Deps, 'tenantTime'>): Books['openFrom'] =>
+  async (tx, tenantId) => {
+    await sql`select pg_advisory_xact_lock_shared(${CLOSING_KEY})`.execute(tx)
+    const own = await tenantTime.openFrom(tx, tenantId)
+    return own === undefined ? closedUntil(tx) : own
+  }
 
 /** The end of the last closed month; null: none is closed. */
 export async function closedUntil(executor: Executor): Promise<string | null> {
@@ -40,9 +44,28 @@ export async function firstOpen(executor: Executor): Promise<string | null> {
   const closed = await closedUntil(executor)
   if (closed !== null) return closed
   const { rows } = await sql<{ at: string | null }>`
-    select iso8601(min(valid_from)) as at from subscription_terms
-    where valid_to is null or valid_to > valid_from`.execute(executor)
+    select iso8601(min(t.valid_from)) as at from subscription_terms t
+    where (t.valid_to is null or t.valid_to > t.valid_from) and not exists (
+      select from test_clocks c join cloud_deployments d on d.tenant_id = c.tenant_id
+      join subscriptions s on s.deployment_id = d.id where s.id = t.subscription_id and c.ended_at is null)`.execute(
+    executor,
+  )
   return rows[0]!.at
+}
+
+/** When the first terms of a tenant began, or will. */
+export async function firstTermsOf(executor: Executor, tenantId: string): Promise<string | null> {
+  const { rows } = await sql<{ at: string | null }>`
+    select iso8601(min(t.valid_from)) as at from cloud_deployments d
+    join subscriptions s on s.deployment_id = d.id join subscription_terms t on t.subscription_id = s.id
+    where d.tenant_id = ${tenantId} and (t.valid_to is null or t.valid_to > t.valid_from)`.execute(executor)
+  return rows[0]!.at
+}
+
+/** The statements of one tenant under a test clock. */
+export interface TestBook {
+  id: string
+  tenant_id: string
 }
 
 /** Whose statement it is. */
@@ -56,6 +79,7 @@ export interface Billed {
 export async function listUnclosed(
   tx: Executor,
   { first_day, start_at, end_at }: Month,
+  testClock: TestBook | null,
   after: string | null,
   limit: number,
 ): Promise<Billed[]> {
@@ -64,15 +88,38 @@ export async function listUnclosed(
     from subscriptions s join cloud_deployments d on d.id = s.deployment_id
     where (${after}::uuid is null or s.id > ${after}::uuid)
       and not exists (select from statements t where t.subscription_id = s.id and t.period = ${first_day}::date)
-      and (exists (
-          select from subscription_terms t where t.subscription_id = s.id and t.valid_from < ${end_at}
-            and (t.valid_to is null or t.valid_to > greatest(t.valid_from, ${start_at})))
-        or exists (
-          select from usage_hours u where u.deployment_id = d.id and u.hour >= ${start_at} and u.hour < ${end_at})
-        or ${meteredWithin(sql`d.id`, { first_day, start_at, end_at })})
+      and ${chargedWithin(start_at, end_at)} and ${
+        testClock
+          ? sql`d.tenant_id = ${testClock.tenant_id}`
+          : sql`not exists (select from test_clocks c where c.tenant_id = d.tenant_id and c.ended_at is null)`
+      }
     order by s.id limit ${limit}`.execute(tx)
   return rows
 }
+
+/** Subscriptions that had terms or usage in a stretch of whole months, behind an id. */
+export async function listSubscribed(
+  executor: Executor,
+  { from, to }: { from: string; to: string },
+  after: string | null,
+  limit: number,
+): Promise<Billed[]> {
+  const { rows } = await sql<Billed>`
+    select s.id as subscription_id, d.id as deployment_id, d.tenant_id
+    from subscriptions s join cloud_deployments d on d.id = s.deployment_id
+    where (${after}::uuid is null or s.id > ${after}::uuid) and ${chargedWithin(from, to)}
+    order by s.id limit ${limit}`.execute(executor)
+  return rows
+}
+
+/** Of subscriptions `s` and deployments `d`: there were terms or usage. */
+const chargedWithin = (from: string, to: string): RawBuilder<boolean> => sql`(
+  exists (
+    select from subscription_terms t where t.subscription_id = s.id and t.valid_from < ${to}
+      and (t.valid_to is null or t.valid_to > greatest(t.valid_from, ${from})))
+  or exists (
+    select from usage_hours u where u.deployment_id = d.id and u.hour >= ${from} and u.hour < ${to})
+  or ${meteredWithin(sql`d.id`, { from, to })})`
 
 export interface Told extends Billed {
   /** The month's statements so far, the first one first. */
@@ -97,16 +144,24 @@ export async function listTold(
   }))
 }
 
-/** How many statements of the month there are. */
-export async function lastOrdinal(tx: Executor, { first_day }: Month): Promise<number> {
+/** The number of the month's last statement; a test clock's are numbered apart. */
+export async function lastOrdinal(
+  tx: Executor,
+  { first_day }: Month,
+  testClock: TestBook | null,
+): Promise<number> {
+  const own = testClock ? sql`test_clock_id = ${testClock.id}` : sql`test_clock_id is null`
   const { rows } = await sql<{ last: number }>`
-    select coalesce(max(ordinal), 0) as last from statements where period = ${first_day}::date`.execute(tx)
+    select coalesce(max(ordinal), 0) as last from statements where period = ${first_day}::date and ${own}`.execute(
+    tx,
+  )
   return rows[0]!.last
 }
 
 export interface NewStatement extends StatementDetail {
   first_day: string
   ordinal: number
+  test_clock_id: string | null
 }
 
 const COLUMNS = {
@@ -123,6 +178,7 @@ const COLUMNS = {
   lines: 'json',
   content_hash: 'text',
   closed_at: 'timestamptz',
+  test_clock_id: 'uuid',
 }
 const NAMES = Object.keys(COLUMNS)
 

@@ -7,14 +7,15 @@ import { StatementLine } from '../subscriptions/index.ts'
 import { type Month, monthAt } from './period.ts'
 
 /** Digits beyond the sixth are not cut off. */
-const NUMBER = `to_char($.period, 'YYYY-MM') || '-' || lpad($.ordinal::text, greatest(6, length($.ordinal::text)), '0')`
+const NUMBER = `case when $.test_clock_id is null then '' else 'test-' end || to_char($.period, 'YYYY-MM') || '-' || lpad($.ordinal::text, greatest(6, length($.ordinal::text)), '0')`
 
 export const Statement = noun(
   'Statement',
   {
     id: Id,
     number: Type.String({
-      description: 'The month and a number within it, without a gap: `2026-10-000042`.',
+      description:
+        'The month and a number within it, without a gap: `2026-10-000042`; of a test clock `test-2026-10-000042`.',
     }),
     deployment_id: Id,
     subscription_id: Id,
@@ -38,8 +39,8 @@ export const Statement = noun(
 export const StatementDetail = extended('StatementDetail', Statement, { lines: Type.Array(StatementLine) })
 export type StatementDetail = Static<typeof StatementDetail>
 
-export const numberOf = (period: string, ordinal: number): string =>
-  `${period}-${String(ordinal).padStart(6, '0')}`
+export const numberOf = (period: string, ordinal: number, test = false): string =>
+  `${test ? 'test-' : ''}${period}-${String(ordinal).padStart(6, '0')}`
 
 /** JSON with the names of every object sorted, and nothing between the tokens. */
 export function canonical(value: unknown): string {

@@ -2,7 +2,7 @@
 // tenants.
 import { type RawBuilder, sql } from 'kysely'
 import type { Executor } from '../../kernel/db/tables.ts'
-import { livedWithin } from '../inventory/index.ts'
+import { type LivingCount, livedWithin } from '../inventory/index.ts'
 import type { Slice } from './charge.ts'
 
 /** The last hour that is metered; all before it are. */
@@ -11,6 +11,11 @@ export async function lastHour(executor: Executor): Promise<string | null> {
     executor,
   )
   return rows[0]!.hour
+}
+
+/** Nobody meters until the transaction ends. */
+export async function lockMetering(tx: Executor): Promise<void> {
+  await sql`lock table metered_hours in share row exclusive mode`.execute(tx)
 }
 
 /** From when to when hours are metered, without a gap; null: none is. */
@@ -32,7 +37,8 @@ export async function claimHours(tx: Executor, hours: readonly string[], at: str
 
 /**
  * Times count by the second they are in, so that the parts of a life add up to the whole of it, in whole seconds. A
- * resource that lived twice in an hour is one resource. The hours follow one another. The number of rows.
+ * resource that lived twice in an hour is one resource. The hours follow one another. The number of rows. A tenant under a test clock is
+ * metered by that, and after it from its time on.
  */
 export async function insertUsage(tx: Executor, hours: readonly string[], end: string): Promise<number> {
   const { numAffectedRows } = await sql`
@@ -47,11 +53,31 @@ export async function insertUsage(tx: Executor, hours: readonly string[], end: s
         from ${livedWithin(hours[0]!, end)} l
         join unnest(${hours}::timestamptz[]) h (hour) on l.from_at < h.hour + interval '1 hour' and l.to_at > h.hour
       ) l
-      where seconds > 0
+      where seconds > 0 and not exists (
+        select from test_clocks c join cloud_deployments d on d.tenant_id = c.tenant_id
+        where d.id = l.deployment_id and (c.ended_at is null or l.hour < c.now))
       group by deployment_id, hour, kind, resource_id
     ) l
     group by deployment_id, hour, kind`.execute(tx)
   return Number(numAffectedRows ?? 0n)
+}
+
+/** What lives for some deployments, as if it had lived through the hours; not before a deployment was made. */
+export async function insertSimulated(
+  tx: Executor,
+  { from, to }: { from: string; to: string },
+  living: readonly LivingCount[],
+): Promise<void> {
+  await sql`
+    insert into usage_hours (deployment_id, hour, kind, seconds, resources)
+    select d.id, h.hour, l.kind, l.living * s.seconds, l.living
+    from unnest(${living.map(l => l.deployment_id)}::uuid[], ${living.map(l => l.kind)}::text[],
+      ${living.map(l => l.living)}::int[]) l (deployment_id, kind, living)
+    join cloud_deployments d on d.id = l.deployment_id
+    cross join generate_series(${from}::timestamptz, ${to}::timestamptz - interval '1 hour', interval '1 hour') h (hour)
+    cross join lateral (select (floor(extract(epoch from h.hour + interval '1 hour'))
+      - floor(extract(epoch from greatest(h.hour, d.created_at))))::bigint as seconds) s
+    where s.seconds > 0`.execute(tx)
 }
 
 /** An hour within one of the slices in which something of the kind lived for any deployment. */
@@ -98,7 +124,6 @@ type SummedUsage = Omit<UsageSum, 'seconds' | 'over'> & { seconds: string; over:
 export async function sumUsage(
   executor: Executor,
   slices: readonly OwnSlice[],
-  until: string,
   allowances: readonly Allowance[],
 ): Promise<UsageSum[]> {
   const { rows } = await sql<SummedUsage>`
@@ -108,7 +133,7 @@ export async function sumUsage(
       ${slices.map(s => s.from_at)}::timestamptz[], ${slices.map(s => s.to_at)}::timestamptz[])
       s (deployment_id, slice, from_at, to_at)
     join usage_hours u
-      on u.deployment_id = s.deployment_id and u.hour >= s.from_at and u.hour < least(s.to_at, ${until}::timestamptz)
+      on u.deployment_id = s.deployment_id and u.hour >= s.from_at and u.hour < s.to_at
     left join unnest(${allowances.map(a => a.deployment_id)}::uuid[], ${allowances.map(a => a.slice)}::int[],
       ${allowances.map(a => a.kind)}::text[], ${allowances.map(a => String(a.seconds))}::numeric[])
       a (deployment_id, slice, kind, seconds)

@@ -5,7 +5,7 @@ import { Id, Nullable, Time, Whole } from '../../kernel/http/schemas.ts'
 import { noun } from '../../kernel/noun.ts'
 import { chargeable, rounded } from './charge.ts'
 import { meterCentsBy } from './meter-usage.ts'
-import type { Month } from './period.ts'
+import { dayAfter, type Month, startOf } from './period.ts'
 import { fixedCharges, sum } from './proration.ts'
 import { kindsOf, metersOf, type SliceUse, type UsageFacts, usesOf } from './usage.ts'
 
@@ -36,25 +36,23 @@ export const UsageByDay = noun('UsageByDay', {
   ),
 })
 
-const DAY_MS = 86_400_000
-
-/** The ends of a month's days: what its slices are to be cut at. */
-export function dayEnds({ start_at, end_at }: Pick<Month, 'start_at' | 'end_at'>): string[] {
-  const count = (Date.parse(end_at) - Date.parse(start_at)) / DAY_MS
-  return Array.from({ length: count }, (_, index) =>
-    new Date(Date.parse(start_at) + (index + 1) * DAY_MS).toISOString(),
-  )
+/** What the facts' slices are to be cut by. */
+export function daysOf({ first_day, last_day }: Pick<Month, 'first_day' | 'last_day'>): string[] {
+  const days: string[] = []
+  for (let day = first_day; day <= last_day; day = dayAfter(day)) days.push(day)
+  return days
 }
 
 /** The facts' slices are cut at every midnight. */
 export function usageByDay(facts: UsageFacts) {
   const { month, now, terms } = facts
-  const ends = dayEnds(month)
+  const days = daysOf(month)
+  const ends = days.map(day => startOf(dayAfter(day)))
   const kinds = kindsOf(facts).map(kind => kindCentsBy(usesOf(facts, kind), month.seconds, ends))
   const meters = metersOf(facts).map(meter => meterCentsBy(meter, ends))
-  return ends.map((end, index) => {
-    const day = new Date(Date.parse(end) - DAY_MS).toISOString()
-    const forecast = day > now
+  return days.map((day, index) => {
+    const end = ends[index]!
+    const forecast = startOf(day) > now
     const { base, addons } = fixedCharges(terms, { ...month, end_at: forecast || end < now ? end : now })
     const fixed = (lines: readonly { amount_cents: bigint }[]) =>
       sum(lines.map(({ amount_cents }) => amount_cents))
@@ -66,7 +64,7 @@ export function usageByDay(facts: UsageFacts) {
       overage_cents: charged(kinds),
       meters_cents: charged(meters),
     }
-    return { day: day.slice(0, 10), forecast, ...parts, total_cents: sum(Object.values(parts)) }
+    return { day, forecast, ...parts, total_cents: sum(Object.values(parts)) }
   })
 }
 

@@ -37,6 +37,10 @@ export const rollOverPeriods = ({ db, clock }: Deps): Task => ({
   },
 })
 
+/** The same for the tenant of a test clock. */
+export const rollOverTenant = (tx: Executor, tenantId: string, now: Date): Promise<number> =>
+  rollOver(tx, periodOf(now), now.toISOString(), tenantId)
+
 /** A deployment's move pauses, resumes or cancels its subscription. */
 export const followDeployment = setStatus
 

@@ -4,6 +4,7 @@ export {
   followDeployment,
   previewSubscribe,
   rollOverPeriods,
+  rollOverTenant,
   subscribe,
 } from './actions.ts'
 export { addAddon, changePlanVersion, removeAddon, timeOf } from './change.ts'

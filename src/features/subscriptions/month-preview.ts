@@ -62,5 +62,5 @@ export type PreviewMonth = (tx: Executor, question: PreviewQuestion) => Promise<
 export interface Books {
   previewMonth: PreviewMonth
   /** The first moment that is in no closed month; null: none is closed. No month is closed until the transaction ends. */
-  openFrom: (tx: Executor) => Promise<string | null>
+  openFrom: (tx: Executor, tenantId: string) => Promise<string | null>
 }

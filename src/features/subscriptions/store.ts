@@ -235,12 +235,27 @@ export interface Period {
   current_period_end: string
 }
 
-/** Every period that has ended becomes the current one, however many were missed. */
-export async function rollOver(executor: Executor, period: Period, at: string): Promise<number> {
+/**
+ * Every period that has ended becomes the current one, however many were missed: of one tenant, or of all but those under a
+ * test clock.
+ */
+export async function rollOver(
+  executor: Executor,
+  period: Period,
+  at: string,
+  tenantId: string | null = null,
+): Promise<number> {
+  const isAsked = sql<boolean>`exists (
+    select from cloud_deployments d where d.id = subscriptions.deployment_id and case when ${tenantId}::text is null
+      then not exists (select from test_clocks c where c.tenant_id = d.tenant_id and c.ended_at is null)
+      else d.tenant_id = ${tenantId} end)`
   const moved = await SUBSCRIPTIONS.update(
     executor,
     query =>
-      query.where('current_period_end', '<', period.current_period_start).where('status', '!=', 'cancelled'),
+      query
+        .where('current_period_end', '<', period.current_period_start)
+        .where('status', '!=', 'cancelled')
+        .where(isAsked),
     { ...period, updated_at: at },
   )
   return moved.length

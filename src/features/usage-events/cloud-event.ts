@@ -73,6 +73,8 @@ export interface KnownDeployment {
   tenant_id: string
   /** Of the month in which it was made. */
   first_moment: string
+  /** What time it is for it, where that is another than for the others, and the last moment that is not in the future. */
+  own?: { now: string; latest: string }
 }
 
 /** What events are judged by. Times are written alike, with milliseconds and Z, and so sort as text. */
@@ -89,16 +91,24 @@ export const knownAt = (
   now: Date,
   meters: readonly { code: string; aggregation: Aggregation }[],
   deployments: readonly { id: string; tenant_id: string; created_at: string }[],
+  apart: ReadonlyMap<string, Date> = new Map(),
 ): Known => ({
-  now: now.toISOString(),
-  latest: new Date(now.getTime() + AHEAD_MS).toISOString(),
+  ...presentAt(now),
   meters: new Map(meters.map(meter => [meter.code, meter])),
   deployments: new Map(
     deployments.map(({ id, tenant_id, created_at }) => [
       id,
-      { id, tenant_id, first_moment: monthOf(created_at).start_at },
+      {
+        ...{ id, tenant_id, first_moment: monthOf(created_at).start_at },
+        ...(apart.has(id) && { own: presentAt(apart.get(id)!) }),
+      },
     ]),
   ),
+})
+
+const presentAt = (now: Date) => ({
+  now: now.toISOString(),
+  latest: new Date(now.getTime() + AHEAD_MS).toISOString(),
 })
 
 /** An event that counts. */
@@ -132,9 +142,10 @@ export function readEvent(event: CloudEvent, known: Known): UsageEvent | Refusal
   if (!meter) return 'unknown_meter'
   const deployment = typeof subject === 'string' ? known.deployments.get(subject.toLowerCase()) : undefined
   if (!deployment) return 'unknown_deployment'
-  const at = time === undefined || time === null ? known.now : momentOf(time)
+  const { now, latest } = deployment.own ?? known
+  const at = time === undefined || time === null ? now : momentOf(time)
   if (at === undefined) return 'invalid_time'
-  if (at > known.latest) return 'time_in_the_future'
+  if (at > latest) return 'time_in_the_future'
   if (at < deployment.first_moment) return 'time_before_deployment'
   const value = isObject(data) ? data.value : undefined
   const counted = meter.aggregation === 'unique' ? memberOf(value) : numberOf(value)

@@ -4,6 +4,7 @@ export {
   countMembers,
   findMeterUse,
   type LateMonth,
+  lateMonthsOf,
   listLateMonths,
   type MeterCount,
   type MeterSum,

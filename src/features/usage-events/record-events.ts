@@ -18,19 +18,24 @@ import {
 import { insertEvents } from './store.ts'
 
 export async function recordEvents(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  { db, clock, tenantTime }: Pick<Deps, 'db' | 'clock' | 'tenantTime'>,
   scope: Scope,
   events: readonly CloudEvent[],
 ): Promise<Ingested> {
   const now = clock.now()
   const meters = await findMeters(db)
   const deployments = await findNamed(db, scope, subjectsOf(events))
-  const { counted, refused } = judged(events, knownAt(now, meters, deployments))
-  const made = await insertEvents(db, counted, {
-    at: now.toISOString(),
-    monthStart: monthOf(now).start_at,
-    latest: meters.filter(({ aggregation }) => aggregation === 'last').map(({ code }) => code),
-  })
+  const apart = await tenantTime.apart(
+    db,
+    deployments.map(({ id }) => id),
+  )
+  const { counted, refused } = judged(events, knownAt(now, meters, deployments, apart))
+  const latest = meters.filter(({ aggregation }) => aggregation === 'last').map(({ code }) => code)
+  // What is late is so by the tenant's month; one statement, but for a batch of tenants in different months.
+  const months = Map.groupBy(counted, event => monthOf(apart.get(event.deployment_id) ?? now).start_at)
+  let made = 0
+  for (const [monthStart, own] of months)
+    made += await insertEvents(db, own, { at: now.toISOString(), monthStart, latest })
   return { new: made, known: counted.length - made, refused }
 }
 

@@ -193,17 +193,17 @@ const FIND_USE = {
     ) u limit 1`,
 }
 
-/** SQL: whether any event told of a deployment in a month. Meter by meter, as the indexes are. */
+/** SQL: whether any event told of a deployment in a stretch of whole months. Meter by meter, as the indexes are. */
 export const meteredWithin = (
   deploymentId: RawBuilder<unknown>,
-  { first_day, start_at, end_at }: { first_day: string; start_at: string; end_at: string },
+  { from, to }: { from: string; to: string },
 ): RawBuilder<boolean> => sql`exists (
   select from meters m where exists (
       select from usage_meter_hours h where h.deployment_id = ${deploymentId} and h.meter = m.code
-        and h.hour >= ${start_at} and h.hour < ${end_at})
+        and h.hour >= ${from} and h.hour < ${to})
     or exists (
       select from usage_meter_members u where u.deployment_id = ${deploymentId} and u.meter = m.code
-        and u.month = ${first_day}::date))`
+        and u.month >= ${from.slice(0, 10)}::date and u.month < ${to.slice(0, 10)}::date))`
 
 /** A month of a deployment that was over when events of it came in. */
 export interface LateMonth {
@@ -226,6 +226,19 @@ export const listLateMonths = (
   limit: number,
   after: LateMonth = BEFORE_ALL,
 ): Promise<LateMonth[]> => runStatement(executor, LATE, [after.month, after.deployment_id, limit])
+
+const LATE_OF = {
+  name: 'usage_late_of',
+  text: `select deployment_id, month::text as month from late_usage
+    where deployment_id = any($1::uuid[]) and month < $2::date order by month, deployment_id`,
+}
+
+/** The same of some deployments, before a day. */
+export const lateMonthsOf = (
+  executor: Executor,
+  deploymentIds: readonly string[],
+  before: string,
+): Promise<LateMonth[]> => runStatement(executor, LATE_OF, [deploymentIds, before])
 
 const SETTLE = {
   name: 'usage_settle_late',

@@ -577,6 +577,7 @@ export interface GeneratedTables {
     lines: unknown
     content_hash: string
     closed_at: string
+    test_clock_id: string | null
   }
   storage_backends: {
     id: string
@@ -667,6 +668,17 @@ export interface GeneratedTables {
     started_at: string | null
     finished_at: string | null
     error: string | null
+  }
+  test_clocks: {
+    id: string
+    tenant_id: string
+    started_at: string
+    now: string
+    target: string | null
+    closed_until: string | null
+    created_by: string
+    created_at: string
+    ended_at: string | null
   }
   unusual_days: {
     id: string

@@ -37,6 +37,7 @@ const ProblemSchema = Type.Object(
 /** The headings that operations stand under. A route with another is refused. */
 const TAGS = {
   Deployments: 'The billable unit: its states, the moves between them, its subscription, its usage.',
+  'Test clocks': 'Tenants whose time is moved on by hand, outside of production.',
   Inventory: 'The provider’s projects and resources as the last sweep saw them, and the sweeps themselves.',
   Drift: 'Where live resources differ from what was provisioned.',
   Sagas: 'Workflows that provision and deprovision, step by step, and their compensation.',

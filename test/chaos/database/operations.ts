@@ -83,6 +83,7 @@ const table = {
   renameMeter: changed('meters'),
   createResourcePrice: made('resource_prices'),
   endResourcePrice: changed('resource_prices'),
+  backtestCatalog: { left_out: 'It writes nothing.' },
   createDeployment: made('cloud_deployments'),
   changeDeployment: changed('cloud_deployments'),
   transitionDeployment: changed('cloud_deployments'),
@@ -104,6 +105,9 @@ const table = {
   },
   // Its events are known by their own names: sent again, they change nothing and leave no entry.
   sendUsageEvents: {},
+  createTestClock: made('test_clocks'),
+  advanceTestClock: changed('test_clocks'),
+  deleteTestClock: { ...changed('test_clocks'), already: ['not_found'] },
   createBudget: made('budgets'),
   changeBudget: changed('budgets'),
   deleteBudget: ended('budgets'),

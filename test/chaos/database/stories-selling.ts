@@ -1,4 +1,4 @@
-// The catalog and deployments: plans with their versions, addons, prices; deployments that are sold, moved and ended.
+// The catalog and deployments: plans with their versions, addons, prices; deployments that are sold, moved and ended; test clocks.
 import type { Story, Teller } from './story.ts'
 
 const VERSION = {
@@ -80,6 +80,18 @@ const deployments: Story = {
   },
 }
 
+const testClocks: Story = {
+  weight: 1,
+  async tell({ send, name }) {
+    const tenant_id = name('sandbox')
+    const { data: clock } = await send('createTestClock', {
+      body: { tenant_id, now: '2027-01-15T10:00:00Z' },
+    })
+    await send('advanceTestClock', { params: { id: clock.id }, body: { months: 2 } })
+    await send('deleteTestClock', { params: { id: clock.id } })
+  },
+}
+
 const budgets: Story = {
   weight: 1,
   async tell({ send, name }) {
@@ -91,4 +103,4 @@ const budgets: Story = {
   },
 }
 
-export const selling: Record<string, Story> = { plans, addons, deployments, budgets }
+export const selling: Record<string, Story> = { plans, addons, deployments, testClocks, budgets }

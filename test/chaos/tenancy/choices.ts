@@ -12,7 +12,7 @@ export const HOLD_REASON = 'a bill in dispute'
 const MOST_DEPLOYMENTS = 4
 const MOST_THINGS = 6
 const MOST_KEYS = 3
-const MOST_MONTHS = 3
+const MOST_MONTHS = 4
 
 /** Which one a number means; undefined where there are none. */
 export const nth = <T>(list: readonly T[], index: number): T => list[index % list.length]!

@@ -23,6 +23,7 @@ export type Command =
   | { do: 'detect drift' }
   | { do: 'meter' }
   | { do: 'next month' }
+  | { do: 'close months' }
   | { do: 'ingest'; lines: { thing: number; hoursAgo: number }[] }
   // Requests.
   | { do: 'assign project'; by: number; project: number; tenant: number; purpose: number }
@@ -32,6 +33,7 @@ export type Command =
   | { do: 'hold billing'; by: number; deployment: number; on: boolean }
   | { do: 'subscribe'; by: number; deployment: number; plan: number }
   | { do: 'change plan'; by: number; deployment: number; plan: number }
+  | { do: 'tell usage'; by: number; deployment: number; ago: number; units: number }
   | { do: 'desire'; by: number; thing: number; spec: number }
   | { do: 'accept drift'; by: number; drift: number }
   | { do: 'deprovision'; by: number; deployment: number }
@@ -68,6 +70,7 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
   often(3, fc.record({ do: say('detect drift') })),
   often(2, fc.record({ do: say('meter') })),
   often(1, fc.record({ do: say('next month') })),
+  often(1, fc.record({ do: say('close months') })),
   often(
     2,
     fc.record({
@@ -94,6 +97,16 @@ export const command: fc.Arbitrary<Command> = fc.oneof(
   often(2, fc.record({ do: say('hold billing'), by, deployment: pick, on: fc.boolean() })),
   often(1, fc.record({ do: say('subscribe'), by, deployment: pick, plan: fc.nat(1) })),
   often(1, fc.record({ do: say('change plan'), by, deployment: pick, plan: fc.nat(1) })),
+  often(
+    2,
+    fc.record({
+      do: say('tell usage'),
+      by,
+      deployment: pick,
+      ago: fc.nat(2),
+      units: fc.integer({ min: 1, max: 9 }),
+    }),
+  ),
   often(4, fc.record({ do: say('desire'), by, thing: pick, spec: fc.nat(4) })),
   often(2, fc.record({ do: say('accept drift'), by, drift: pick })),
   often(2, fc.record({ do: say('deprovision'), by, deployment: pick })),
@@ -139,6 +152,26 @@ export const REMEMBERED: readonly Command[][] = [
     { do: 'meter' },
     { do: 'ingest', lines: [{ thing: 0, hoursAgo: 1 }] },
   ],
+]
+
+/** Months that are closed, and told of afterwards. */
+export const CLOSED: readonly Command[] = [
+  { do: 'subscribe', by: 0, deployment: 0, plan: 0 },
+  { do: 'tell usage', by: 1, deployment: 0, ago: 0, units: 5 },
+  { do: 'tell usage', by: 2, deployment: 0, ago: 0, units: 9 },
+  { do: 'next month' },
+  { do: 'tell usage', by: 0, deployment: 1, ago: 1, units: 2 },
+  { do: 'subscribe', by: 2, deployment: 1, plan: 1 },
+  { do: 'next month' },
+  { do: 'meter' },
+  { do: 'close months' },
+  { do: 'tell usage', by: 1, deployment: 0, ago: 2, units: 4 },
+  { do: 'next month' },
+  { do: 'meter' },
+  { do: 'close months' },
+  { do: 'tell usage', by: 2, deployment: 1, ago: 2, units: 1 },
+  { do: 'assign project', by: 0, project: 1, tenant: 1, purpose: 0 },
+  { do: 'close months' },
 ]
 
 /** One line, to be read by people. */

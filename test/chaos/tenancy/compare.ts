@@ -39,6 +39,11 @@ const OF_SUMS = new Set([
   'tenant_id',
   'deployment_id',
 ])
+/** Numbers, hashes and lines are held elsewhere. */
+const OF_STATEMENTS = new Set([
+  ...['id', 'deployment_id', 'subscription_id', 'tenant_id', 'period', 'sequence', 'adjusts', 'currency'],
+  'total_cents',
+])
 const OF_MARGINS = new Set(['tenant_id', 'deployments', 'charged', 'costs'])
 const OF_KINDS = new Set(['kind', 'used_seconds', 'live'])
 
@@ -53,6 +58,7 @@ const SHAPES: readonly (readonly [member: string, kept: ReadonlySet<string>])[] 
   ['metered_until', OF_USAGE],
   ['used_seconds', OF_KINDS],
   ['margin', OF_MARGINS],
+  ['content_hash', OF_STATEMENTS],
   ['net_minor', OF_SUMS],
   ['flagged_lines', new Set(['amount_minor', 'tax_minor'])],
 ]

@@ -69,6 +69,12 @@ export function usedSeconds(world: World, deployment: string, { start, end }: Mo
   return used
 }
 
+/** What was told of the deployment's month. */
+export const unitsIn = ({ told }: World, deployment: string, { start, end }: Month): number =>
+  told
+    .filter(each => each.deployment === deployment && each.at >= start && each.at < end)
+    .reduce((sum, { units }) => sum + units, 0)
+
 /** Added up for each owner; nobody's is null's. */
 export const costsBy = (lines: readonly Line[], owner: 'tenant' | 'deployment') =>
   [...Map.groupBy(lines, line => line[owner])].map(([whose, own]) => ({

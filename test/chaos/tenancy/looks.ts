@@ -15,9 +15,11 @@ import {
   projectRow,
   resourceRow,
   sagaRow,
+  statementRow,
   subscriptionOf,
   usage,
 } from './shown.ts'
+import { statementsOf } from './statements.ts'
 import { type Caller, type Deployment, iso, monthsOf, TENANTS, type Thing, type World } from './world.ts'
 
 export interface Shown extends Answer {
@@ -95,6 +97,9 @@ export function looksAt(world: World): Look[] {
     whenChanged(`/drift${LIMIT}&status=stale`, DRIFT, driftList('stale')),
     whenChanged('/costs/summary?period=2026-11-01', COSTS, caller => monthAddedUp(visible(caller).lines)),
     whenChanged('/billing/summary?period=2026-11-01', BILLING, () => monthAddedUp(world.lines)),
+    // Nothing is estimated in this world: everybody is told so, and only operators of everybody's.
+    atTheEnd('/costs/estimate', COSTS, () => null),
+    atTheEnd('/billing/costs/estimate', BILLING, () => null),
     whenChanged(`/costs${LIMIT}${NOVEMBER}`, COSTS, caller => costRows(visible(caller).lines)),
     whenChanged(`/billing/costs${LIMIT}${NOVEMBER}`, BILLING, () => costRows(world.lines)),
     whenChanged('/billing/margins?period=2026-11&by=tenant', BILLING, () => ({
@@ -163,6 +168,18 @@ export function looksAt(world: World): Look[] {
         ifVisible(() => moves(deployment)),
       ),
       ...usageIn,
+      whenChanged(
+        `${path}/statements${LIMIT}`,
+        DEPLOYMENTS,
+        ifVisible(() => statementsOf(world, deployment).map(each => statementRow(each, deployment))),
+      ),
+      ...statementsOf(world, deployment).map(each =>
+        whenChanged(
+          `/statements/${each.id}`,
+          DEPLOYMENTS,
+          ifVisible(() => statementRow(each, deployment)),
+        ),
+      ),
       ...monthsOf(world)
         .slice(0, 1)
         .map(({ period }) =>

@@ -13,8 +13,9 @@ import {
   wordsOf,
 } from './choices.ts'
 import type { Command } from './commands.ts'
-import type { Reply, Service } from './service.ts'
+import { METER, type Reply, type Service } from './service.ts'
 import { descriptionOf } from './shown.ts'
+import { toldAt } from './statements.ts'
 import { GRANTS, iso, PROJECTS, ROLES, TENANTS, type Thing, type World } from './world.ts'
 
 const HOUR = 3_600_000
@@ -99,6 +100,9 @@ export async function perform(
     case 'meter':
       await service.meter()
       return
+    case 'close months':
+      await service.closeMonths()
+      return
     case 'ingest': {
       const lines = command.lines.map(({ thing: index, hoursAgo }, place) => {
         const { kind, row, real } = thing(index)
@@ -163,6 +167,13 @@ export async function perform(
       const verb = command.do === 'subscribe' ? 'subscribe' : 'change-plan-version'
       const path = `/deployments/${idOf(deployment(command.deployment).id)}/${verb}`
       return service.call(as(command.by).name, 'POST', path, { plan_code: planOf(command.plan) })
+    }
+    case 'tell usage': {
+      const time = iso(toldAt(now, command.ago))
+      return service.call(as(command.by).name, 'POST', '/usage-events', {
+        ...{ specversion: '1.0', id: iso(now), source: 'histories', type: METER, time },
+        ...{ subject: idOf(deployment(command.deployment).id), data: { value: command.units } },
+      })
     }
     case 'desire': {
       const known = nth(knownThings(world), command.thing)

@@ -33,6 +33,7 @@ import {
   tieOf,
   turnedAway,
 } from './rules.ts'
+import { tellUsage } from './statements.ts'
 import {
   type Caller,
   type Deployment,
@@ -70,6 +71,14 @@ export function request(world: World, command: Asked, caller: Caller): Answer {
       if (command.do === 'transition') return transition(world, deployment, command.to, caller)
       if (command.do === 'hold billing') return hold(world, deployment, command.on, caller)
       return subscribe(world, deployment, planOf(command.plan), command.do === 'subscribe')
+    }
+    case 'tell usage': {
+      const refused = turnedAway(world, caller, 'caller', 'usage_events:write')
+      if (refused) return refused
+      const deployment = nth(world.deployments, command.deployment)
+      // Of another's deployment it is told that there is none, and of nothing else.
+      if (sees(world, caller, deployment.tenant)) tellUsage(world, deployment, command.ago, command.units)
+      return { status: 202 }
     }
     case 'desire': {
       const refused = turnedAway(world, caller, 'operator', 'inventory:write')
@@ -123,7 +132,7 @@ function create(world: World, tenant: string, caller: Caller): Answer {
   const refused = turnedAway(world, caller, 'caller', 'deployments:write')
   if (refused) return refused
   if (!seesAll(world, caller) && caller.tenant !== tenant) return FORBIDDEN
-  world.deployments.push(newDeployment(`d${world.deployments.length + 1}`, tenant))
+  world.deployments.push(newDeployment(`d${world.deployments.length + 1}`, tenant, world.now))
   return { status: 201 }
 }
 

@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import type { Engine } from '../../../src/kernel/db/engine.ts'
 import { makesSense, nth } from './choices.ts'
-import { type Command, history, inWords, PRELUDE, REMEMBERED } from './commands.ts'
+import { CLOSED, type Command, history, inWords, PRELUDE, REMEMBERED } from './commands.ts'
 import { expected, readable, same, summary } from './compare.ts'
 import { isList, type Look, looksAt, type Shown } from './looks.ts'
 import { perform } from './perform.ts'
@@ -44,7 +44,7 @@ export async function compareHistories({
       figures.histories++
       onProgress?.(figures)
     })
-    const examples = REMEMBERED.map((commands): [Command[]] => [commands])
+    const examples = [CLOSED, ...REMEMBERED].map((commands): [Command[]] => [[...commands]])
     await fc.assert(property, { seed, numRuns: histories, examples, endOnFailure: false })
     return figures
   } finally {

@@ -13,6 +13,8 @@ import { detectDrift } from '../../../src/features/drift/detect-drift.ts'
 import { refreshResource } from '../../../src/features/inventory/actions.ts'
 import { syncKind } from '../../../src/features/inventory/sync-kind.ts'
 import { syncProjects } from '../../../src/features/inventory/sync-projects.ts'
+import { adjustMonths } from '../../../src/features/metering/adjust-months.ts'
+import { closeMonths } from '../../../src/features/metering/close-months.ts'
 import { meterHours } from '../../../src/features/metering/jobs.ts'
 import { createDriver } from '../../../src/features/sagas/driver.ts'
 import { registryOf } from '../../../src/features/sagas/step.ts'
@@ -22,7 +24,7 @@ import { newId } from '../../../src/kernel/ids.ts'
 import { SECRET, type TokenMaker, tokenMaker } from '../../support/tokens.ts'
 import { PLANS } from './choices.ts'
 import { type Account, createAccount, type Kind } from './provider.ts'
-import { priceOf } from './shown.ts'
+import { CENTS_A_UNIT, priceOf } from './shown.ts'
 import { CAST, type Caller, PLATFORM, PROJECTS, ROLES, START } from './world.ts'
 
 export interface Reply {
@@ -44,6 +46,8 @@ export interface Service {
   refresh(kind: Kind, providerId: string): Promise<void>
   detectDrift(): Promise<void>
   meter(): Promise<void>
+  /** And adjusts those that are closed. */
+  closeMonths(): Promise<void>
   ingest(invoice: string, csv: string): Promise<void>
   /** Drives the run to its end. */
   drive(sagaId: string): Promise<void>
@@ -53,7 +57,8 @@ export interface Service {
 }
 
 /** The catalog is the same in all histories. */
-const KEPT = ['schema_migrations', 'plans', 'plan_versions', 'plan_items']
+const KEPT = ['schema_migrations', 'plans', 'plan_versions', 'plan_items', 'meters', 'resource_prices']
+export const METER = 'calls'
 const RESETS_A_VACUUM = 250
 
 const silent = pino({ level: 'silent' })
@@ -154,6 +159,9 @@ export async function openService(engine: Engine): Promise<Service> {
       await made('POST', `/catalog/plans/${code}/versions`, draft)
       await made('POST', `/catalog/plans/${code}/versions/1/publish`, {})
     }
+    await made('POST', '/catalog/meters', { code: METER, aggregation: 'sum', unit: 'call' })
+    const price = { price_cents: CENTS_A_UNIT, currency: 'USD', effective_from: '2026-01-01' }
+    await made('POST', '/catalog/resource-prices', { resource_kind: METER, unit: 'call', ...price })
   }
 
   let resets = 0
@@ -188,6 +196,10 @@ export async function openService(engine: Engine): Promise<Service> {
     async meter() {
       // A run meters a month at most, and the model everything that is due.
       while ((await meterHours(ctx, job())) > 0);
+    },
+    async closeMonths() {
+      await closeMonths(ctx, job())
+      await adjustMonths(ctx, job())
     },
     async ingest(invoice_uuid, csv) {
       const listed = { invoice_uuid, invoice_number: null, period: '2026-11-01', amount: '0' }
@@ -251,6 +263,8 @@ async function symbolsOf({ db }: Context): Promise<Map<string, string>> {
     union all select id, 'P:' || provider_id from cloud_projects
     union all select id, 'R:' || provider_id from cloud_resources
     union all select s.id, 'U:' || d.slug from subscriptions s join cloud_deployments d on d.id = s.deployment_id
+    union all select t.id, 'T:' || d.slug || ':' || to_char(t.period, 'YYYY-MM') || ':' || t.sequence
+      from statements t join cloud_deployments d on d.id = t.deployment_id
     union all select v.id, 'V:' || p.code from plan_versions v join plans p on p.id = v.plan_id
     union all select id, 'I:' || invoice_uuid from cloud_invoices
     union all select l.id, 'L:' || i.invoice_uuid || ':' || l.line_number

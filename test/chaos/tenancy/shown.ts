@@ -1,6 +1,6 @@
 // Rows as a caller is shown them, once ids are symbols (compare.ts).
 import { PLANS } from './choices.ts'
-import { isTaxed, minorOf, sumOf, usedSeconds } from './lines.ts'
+import { isTaxed, minorOf, sumOf, unitsIn, usedSeconds } from './lines.ts'
 import { seesAll } from './rules.ts'
 import {
   type Caller,
@@ -14,6 +14,7 @@ import {
   type ResourceEvent,
   type Saga,
   START,
+  type Statement,
   type Thing,
   type World,
 } from './world.ts'
@@ -66,6 +67,9 @@ export function subscriptionOf({ id, slug, subscription }: Deployment) {
   }
 }
 
+/** What a unit of the meter costs, whatever the plan. */
+export const CENTS_A_UNIT = 3
+
 /** A month costs each plan's price for its seconds; the plan that held last is shown. */
 export function usage(world: World, { id, tenant, terms }: Deployment, month: Month) {
   const used = usedSeconds(world, id, month)
@@ -91,7 +95,7 @@ export function usage(world: World, { id, tenant, terms }: Deployment, month: Mo
     period: month.period,
     plan_code: agreed?.plan ?? null,
     base_price_cents: price,
-    total_cents: price,
+    total_cents: price + CENTS_A_UNIT * unitsIn(world, id, month),
     kinds: ['droplet', 'volume']
       .map(kind => ({ kind, used_seconds: used.get(kind) ?? 0, live: over ? null : living(kind) }))
       .filter(({ used_seconds, live }) => used_seconds > 0 || (live ?? 0) > 0),
@@ -189,6 +193,14 @@ export function driftRow(thing: Thing, { id, field, desired, actual, status, res
     ignore_rule_id: null,
   }
 }
+
+export const statementRow = (
+  { id, deployment, period, sequence, adjusts, total }: Statement,
+  { slug, tenant }: Deployment,
+) => ({
+  ...{ id, deployment_id: deployment, subscription_id: `U:${slug}`, tenant_id: tenant },
+  ...{ period, sequence, adjusts, currency: 'USD', total_cents: total },
+})
 
 export const projectRow = ({ id, provider_id, isDefault, tenant, purpose }: Project) => ({
   id,

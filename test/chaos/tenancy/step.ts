@@ -5,6 +5,7 @@ import { detectDrift, see, sweepKind, sweepProjects } from './inventory-steps.ts
 import { matchLine } from './lines.ts'
 import { request } from './requests.ts'
 import type { Answer } from './rules.ts'
+import { closeMonths } from './statements.ts'
 import { GRANTS, PROJECTS, ROLES, type World } from './world.ts'
 
 /** Undefined: nobody asked, or the answer is not looked at. */
@@ -60,6 +61,9 @@ export function step(world: World, command: Command): Answer | undefined {
       meter(world)
       return
     case 'next month':
+      return
+    case 'close months':
+      closeMonths(world)
       return
     case 'ingest':
       ingest(world, command.lines)

@@ -67,6 +67,7 @@ export interface Deployment {
   id: string
   slug: string
   tenant: string
+  made: number
   state: State
   /** Set while billing is to leave it alone. */
   hold: { by: string; at: string; reason: string } | null
@@ -163,6 +164,22 @@ export interface Saga {
   status: 'completed' | 'rolled_back'
 }
 
+/** Units of the one meter. */
+export interface Told {
+  deployment: string
+  at: number
+  units: number
+}
+
+export interface Statement {
+  id: string
+  deployment: string
+  period: string
+  sequence: number
+  adjusts: string | null
+  total: number
+}
+
 export interface World {
   now: number
   roles: Record<string, readonly string[]>
@@ -177,6 +194,11 @@ export interface World {
   invoices: string[]
   /** The hours that are metered, from the first deployment's on. */
   meteredUntil: number | null
+  told: Told[]
+  /** Months and deployments of which something was told when they were over. */
+  late: Set<string>
+  closedUntil: number | null
+  statements: Statement[]
 }
 
 export const START = Date.parse('2026-11-15T12:00:00.000Z')
@@ -210,13 +232,18 @@ export function firstWorld(): World {
     lines: [],
     invoices: [],
     meteredUntil: null,
+    told: [],
+    late: new Set(),
+    closedUntil: null,
+    statements: [],
   }
 }
 
-export const newDeployment = (slug: string, tenant: string): Deployment => ({
+export const newDeployment = (slug: string, tenant: string, made = START): Deployment => ({
   id: `D:${slug}`,
   slug,
   tenant,
+  made,
   state: 'active',
   hold: null,
   subscription: null,

@@ -35,9 +35,9 @@ export function Addons({ deployment, subscription, done }: Props) {
             cell: ({ qty, resource_kind }) =>
               `${counted(resource_kind, qty)} × ${resource_kind.replaceAll('_', ' ')}`,
           },
-          { name: 'How many', number: true, cell: ({ quantity }) => quantity },
+          { name: 'Qty', number: true, cell: ({ quantity }) => quantity },
           {
-            name: 'Price of one',
+            name: 'Each',
             number: true,
             cell: ({ price_cents, currency }) => moneyOfMinor(price_cents, currency),
           },

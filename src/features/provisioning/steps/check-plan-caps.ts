@@ -7,7 +7,7 @@ import { findEntitlement } from '../../subscriptions/index.ts'
 import { type ProvisionInputs, planFull, planLimit, refusedState } from '../provisioning.ts'
 import { countTaken, release, reserve } from '../store.ts'
 
-export const checkPlanCaps = ({ clock }: Pick<Deps, 'clock'>): Step => ({
+export const checkPlanCaps = ({ clock, tenantTime }: Pick<Deps, 'clock' | 'tenantTime'>): Step => ({
   name: 'check_plan_caps',
 
   execute({ sagaId, inputs, transaction }) {
@@ -19,11 +19,11 @@ export const checkPlanCaps = ({ clock }: Pick<Deps, 'clock'>): Step => ({
       const refused = refusedState(deployment.state)
       if (refused) return { ok: false, reason: refused }
       const place = { saga_id: sagaId, deployment_id, resource_kind: 'droplet' }
-      const now = clock.now().toISOString()
-      const limit = planLimit(await findEntitlement(tx, deployment_id, 'droplet', now))
+      const at = (await tenantTime.of(tx, deployment.tenant_id)).toISOString()
+      const limit = planLimit(await findEntitlement(tx, deployment_id, 'droplet', at))
       const taken = await countTaken(tx, place)
       if (limit !== null && taken >= limit) return { ok: false, reason: planFull('droplet', limit, taken) }
-      await reserve(tx, { ...place, created_at: now })
+      await reserve(tx, { ...place, created_at: clock.now().toISOString() })
       return { ok: true, context: { tenant_id: deployment.tenant_id }, output: { limit, taken } }
     })
   },
