@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: dba6809d9f48a50182f8fa1656c75020b63aab9a768ea5b916b886f8c6c09742
+// Made from docs/openapi.json by `npm run console:types`: d60cb3b293b5858bbd42bb5cf9d07cc46879aa5ae0aa963e494b41da25a4c8cf
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -11,6 +11,7 @@ export const operations = {
   getResource: ["GET","/api/v1/inventory/{id}","Inventory","tenants","inventory:read"],
   assignResource: ["PATCH","/api/v1/inventory/{id}","Inventory","operators","inventory:write"],
   listResourceEvents: ["GET","/api/v1/inventory/{id}/events","Inventory","tenants","inventory:read"],
+  getResourceRelations: ["GET","/api/v1/inventory/{id}/relations","Inventory","tenants","inventory:read"],
   listResourceOwners: ["GET","/api/v1/inventory/{id}/owners","Inventory","tenants","inventory:read"],
   listSyncRuns: ["GET","/api/v1/inventory/sync-runs","Inventory","operators","inventory:read"],
   getSyncRun: ["GET","/api/v1/inventory/sync-runs/{id}","Inventory","operators","inventory:read"],
@@ -51,6 +52,7 @@ export const operations = {
   createMeter: ["POST","/api/v1/catalog/meters","Catalog","operators","catalog:write"],
   getMeter: ["GET","/api/v1/catalog/meters/{code}","Catalog","tenants","catalog:read"],
   renameMeter: ["PATCH","/api/v1/catalog/meters/{code}","Catalog","operators","catalog:write"],
+  backtestCatalog: ["POST","/api/v1/catalog/backtest","Catalog","platform_admin",null],
   listDeployments: ["GET","/api/v1/deployments","Deployments","tenants","deployments:read"],
   createDeployment: ["POST","/api/v1/deployments","Deployments","tenants","deployments:write"],
   getDeploymentLifecycle: ["GET","/api/v1/deployments/lifecycle","Deployments","tenants","deployments:read"],
@@ -118,6 +120,11 @@ export const operations = {
   changeBudget: ["PATCH","/api/v1/budgets/{id}","Budgets","tenants","budgets:write"],
   deleteBudget: ["DELETE","/api/v1/budgets/{id}","Budgets","tenants","budgets:write"],
   listBudgetAlerts: ["GET","/api/v1/budgets/{id}/alerts","Budgets","tenants","budgets:read"],
+  listTestClocks: ["GET","/api/v1/test-clocks","Test clocks","platform_admin",null],
+  createTestClock: ["POST","/api/v1/test-clocks","Test clocks","platform_admin",null],
+  getTestClock: ["GET","/api/v1/test-clocks/{id}","Test clocks","platform_admin",null],
+  deleteTestClock: ["DELETE","/api/v1/test-clocks/{id}","Test clocks","platform_admin",null],
+  advanceTestClock: ["POST","/api/v1/test-clocks/{id}/advance","Test clocks","platform_admin",null],
   listWebhooks: ["GET","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   createWebhook: ["POST","/api/v1/admin/webhooks","Webhooks","platform_admin",null],
   getWebhook: ["GET","/api/v1/admin/webhooks/{id}","Webhooks","platform_admin",null],

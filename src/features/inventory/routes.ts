@@ -17,6 +17,7 @@ import { listResourcesThen, showResourceThen } from './list-then.ts'
 import { past, span } from './moments.ts'
 import { Project, PURPOSES } from './project.ts'
 import { findProject, listProjects } from './project-store.ts'
+import { DEEPEST, ResourceRelations, relationsOf } from './relations.ts'
 import { KindName, Resource, ResourceDetail, ResourceEvent, ResourceOwners } from './resource.ts'
 import { freshness, listEvents, listOwners, type ResourceMembers, showResource } from './store.ts'
 import { RUN_STATUSES, SyncRun } from './sync-run.ts'
@@ -183,6 +184,26 @@ export const inventoryRoutes = (deps: Deps, members: ResourceMembers) =>
         const rows = await listEvents(deps.db, scope, params.id, limit, after && String(after[0]))
         if (!rows) throw notFound()
         return rows
+      },
+    )
+
+    route.get(
+      `${base}/:id/relations`,
+      {
+        id: 'getResourceRelations',
+        summary: 'Get what belongs to a resource',
+        description:
+          'Volumes, addresses, networks, firewalls (by name or tag), load balancers, snapshots, images and clusters, from what the ' +
+          'provider last said, up to `depth` steps away; what shares its project or deployment is the list with that filter. ' +
+          '`losses` says what breaks if the resource goes: ask before you destroy it. A tenant sees its own. 404 for what is gone.',
+        params,
+        query: Query({ depth: Type.Integer({ minimum: 1, maximum: DEEPEST, default: 1 }) }),
+        data: ResourceRelations,
+      },
+      async ({ scope, params, query: { depth } }) => {
+        const relations = await relationsOf(deps.db, scope, params.id, depth)
+        if (!relations) throw notFound()
+        return relations
       },
     )
 
