@@ -50,7 +50,7 @@ const [FROM, TO, TENANT] = ['$2::timestamptz', '$3::timestamptz', '$6::text']
 
 /** Each resource's version that began in the span and holds at its end. */
 const HELD = `
-  select v.resource_id, v.valid_from as changed_at, v.valid_from, v.event_id, true as held from resource_versions v
+  select v.*, v.valid_from as changed_at, true as held from resource_versions v
   where v.valid_from > ${FROM} and v.valid_from <= ${TO} and coalesce(v.valid_to, 'infinity') > ${TO}
     and (v.valid_from, v.resource_id) > ($4::timestamptz, $5::uuid)`
 
@@ -59,7 +59,7 @@ const HELD = `
  * held is none.
  */
 const LOST = `
-  select v.resource_id, v.valid_to, v.valid_from, v.event_id, false from resource_versions v
+  select v.*, v.valid_to, false from resource_versions v
   where v.tenant_id = ${TENANT} and v.valid_to > ${FROM} and v.valid_to <= ${TO} and v.valid_from < v.valid_to
     and (v.valid_to, v.resource_id) > ($4::timestamptz, $5::uuid)
     and not exists (
@@ -75,8 +75,9 @@ const CHANGED_FIELDS = `(
   select json_object_agg(f.field, json_build_object('before', f.before, 'after', f.after) order by f.n, f.field) from (
     select 1 as n, * from (values ${FIELDS.map(field => `('${field}', to_jsonb(b.${field}), to_jsonb(a.${field}))`).join(', ')}) f (field, before, after)
     union all
-    select 2, 'attrs.' || k.key, b.attrs -> k.key, a.attrs -> k.key
-    from (select jsonb_object_keys(a.attrs) union select jsonb_object_keys(b.attrs)) k (key)
+    select 2, 'attrs.' || key, b.attrs -> key, value from jsonb_each(a.attrs) where b.attrs -> key is distinct from value
+    union all
+    select 2, 'attrs.' || key, value, null from jsonb_each(b.attrs) where not a.attrs ? key
   ) f where coalesce(f.before, 'null') <> coalesce(f.after, 'null'))`
 
 const COLUMNS = 'resource_id, kind, name, region, status, tags, tenant_id, project_id, attrs'
@@ -95,10 +96,10 @@ export function listChanges(
   if (tenant !== null) values.push(tenant)
   const own = tenant === null ? '' : `and v.tenant_id = ${TENANT}`
   const deployment = tenant === null ? 'v.deployment_id' : OWN_DEPLOYMENT
-  const living = (
-    which: string,
-  ) => `select ${COLUMNS}, ${deployment} as deployment_id from resource_versions v
-    where v.resource_id = e.resource_id and v.deleted_at is null ${own} and ${which}`
+  const fields = `select ${COLUMNS}, ${deployment} as deployment_id`
+  const before = `${fields} from resource_versions v
+    where v.resource_id = e.resource_id and v.deleted_at is null ${own} and ${heldAt(FROM)} order by v.valid_from desc limit 1`
+  const now = `${fields} from (select e.*) v where v.held and v.deleted_at is null`
   const where = [`${row('a')} is distinct from ${row('b')}`]
   if (filter.change !== undefined) where.push(`${CHANGE} = $${values.push(filter.change)}`)
   if (filter.kind !== undefined) where.push(`coalesce(a.kind, b.kind) = $${values.push(filter.kind)}`)
@@ -120,8 +121,8 @@ export function listChanges(
   const text = `
     select e.resource_id, iso8601(e.changed_at) as changed_at, ${json}::text as json
     from (${HELD} ${own} ${tenant === null ? '' : `union all ${LOST}`}) e
-    left join lateral (${living(heldAt(FROM))} order by v.valid_from desc limit 1) b on true
-    left join lateral (${living('e.held and v.valid_from = e.valid_from and v.event_id = e.event_id')} limit 1) a on true
+    left join lateral (${before}) b on true
+    left join lateral (${now}) a on true
     where ${where.join(' and ')}
     order by e.changed_at, e.resource_id limit $1`
   return runStatement(executor, { name: 'inventory_changes', text }, values)

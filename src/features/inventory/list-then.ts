@@ -38,7 +38,10 @@ const FACETS_THEN = `(array[
 const LETTERS_THEN: Partial<Record<FilterName, string>> = { ...LETTERS, name: 'n' }
 
 /** Of a value of these there are few: they are looked up at once. */
-const SELECTIVE = new Set<FilterName>(['deployment_id', 'name', 'project_id', 'tag'])
+const SELECTIVE = new Set<FilterName>(['deployment_id', 'name', 'project_id'])
+
+/** One in so many of a page's rows. */
+const SOME = 8
 
 /** SQL: whether the version `v` held at the time `at`. */
 export const heldAt = (at: string, v = 'v'): string =>
@@ -129,6 +132,9 @@ export async function listResourcesThen(
     return (await pick(executor, question)) ?? walk(executor, question, null)
   const near = await walk(executor, question, bounds.walk)
   if (near.length === limit || (await isShort(executor, question))) return near
+  // Where a short walk has found some, a longer one soon finds the rest; along what is asked for, it passes little else.
+  if (near.length * SOME >= limit || asked.every(([name]) => name === 'kind'))
+    return walk(executor, question, null)
   return (await pick(executor, question)) ?? walk(executor, question, null)
 }
 
