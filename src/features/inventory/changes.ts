@@ -72,12 +72,12 @@ const row = (version: string) => `(${[...FIELDS, 'attrs'].map(field => `${versio
 
 /** As events tell them: what is not there is null. */
 const CHANGED_FIELDS = `(
-  select json_object_agg(f.field, json_build_object('before', f.before, 'after', f.after) order by f.n, f.field) from (
-    select 1 as n, * from (values ${FIELDS.map(field => `('${field}', to_jsonb(b.${field}), to_jsonb(a.${field}))`).join(', ')}) f (field, before, after)
+  select json_object_agg(f.field, json_build_object('before', f.before, 'after', f.after)) from (
+    select * from (values ${FIELDS.map(field => `('${field}', to_jsonb(b.${field}), to_jsonb(a.${field}))`).join(', ')}) f (field, before, after)
     union all
-    select 2, 'attrs.' || key, b.attrs -> key, value from jsonb_each(a.attrs) where b.attrs -> key is distinct from value
+    select 'attrs.' || key, b.attrs -> key, value from jsonb_each(a.attrs) where b.attrs -> key is distinct from value
     union all
-    select 2, 'attrs.' || key, value, null from jsonb_each(b.attrs) where not a.attrs ? key
+    select 'attrs.' || key, value, null from jsonb_each(b.attrs) where not a.attrs ? key
   ) f where coalesce(f.before, 'null') <> coalesce(f.after, 'null'))`
 
 const COLUMNS = 'resource_id, kind, name, region, status, tags, tenant_id, project_id, attrs'
