@@ -8,8 +8,9 @@ import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { jsonOf, noun } from '../../kernel/noun.ts'
 import { BEFORE_ALL } from './list-resources.ts'
 import { heldAt } from './list-then.ts'
-import { FieldChanges, KindName } from './resource.ts'
+import { type Changes, FieldChanges, KindName } from './resource.ts'
 import { OWN_DEPLOYMENT } from './store.ts'
+import { same } from './sweep-plan.ts'
 
 export const NET_CHANGES = ['added', 'gone', 'changed'] as const
 
@@ -70,20 +71,30 @@ const FIELDS = ['name', 'region', 'status', 'tags', 'tenant_id', 'project_id', '
 
 const row = (version: string) => `(${[...FIELDS, 'attrs'].map(field => `${version}.${field}`).join(', ')})`
 
-/** As events tell them: what is not there is null. */
-const CHANGED_FIELDS = `(
-  select json_object_agg(f.field, json_build_object('before', f.before, 'after', f.after)) from (
-    select * from (values ${FIELDS.map(field => `('${field}', to_jsonb(b.${field}), to_jsonb(a.${field}))`).join(', ')}) f (field, before, after)
-    union all
-    select 'attrs.' || key, b.attrs -> key, value from jsonb_each(a.attrs) where b.attrs -> key is distinct from value
-    union all
-    select 'attrs.' || key, value, null from jsonb_each(b.attrs) where not a.attrs ? key
-  ) f where coalesce(f.before, 'null') <> coalesce(f.after, 'null'))`
+/** A version's fields as JSON text, in their order, the attributes last. */
+const fieldsJson = (version: string) =>
+  `case when a.resource_id is not null then json_build_array(${[...FIELDS, 'attrs'].map(field => `${version}.${field}`).join(', ')})::text end`
+
+/** As events tell them: what is not there is null. Compared here: the database takes longer. */
+function changedFields(before: string, after: string): Changes {
+  const [was, is] = [fieldsIn(before), fieldsIn(after)]
+  const names = new Set([...Object.keys(was), ...Object.keys(is)])
+  const pairs = [...names].map(
+    name => [name, { before: was[name] ?? null, after: is[name] ?? null }] as const,
+  )
+  return Object.fromEntries(pairs.filter(([, one]) => !same(one.before, one.after)))
+}
+
+function fieldsIn(text: string): Record<string, unknown> {
+  const values = JSON.parse(text) as unknown[]
+  const attrs = Object.entries(values.pop() as object).map(([key, value]) => [`attrs.${key}`, value])
+  return Object.fromEntries([...FIELDS.map((field, n) => [field, values[n]]), ...attrs])
+}
 
 const COLUMNS = 'resource_id, kind, name, region, status, tags, tenant_id, project_id, attrs'
 
 /** A page: the changes after `after`, by when they were last made. A tenant sees what came, went and changed for it. */
-export function listChanges(
+export async function listChanges(
   executor: Executor,
   scope: Scope,
   [from, to]: readonly [from: string, to: string],
@@ -116,16 +127,25 @@ export function listChanges(
     ),
     provider_id: '(select r.provider_id from cloud_resources r where r.id = e.resource_id)',
     change: CHANGE,
-    changes: `case when ${CHANGE} = 'changed' then ${CHANGED_FIELDS} end`,
+    changes: null,
   })
   const text = `
-    select e.resource_id, iso8601(e.changed_at) as changed_at, ${json}::text as json
+    select e.resource_id, iso8601(e.changed_at) as changed_at, ${json}::text as json,
+      case when b.resource_id is not null then ${fieldsJson('b')} end as before, case when b.resource_id is not null then ${fieldsJson('a')} end as after
     from (${HELD} ${own} ${tenant === null ? '' : `union all ${LOST}`}) e
     left join lateral (${before}) b on true
     left join lateral (${now}) a on true
     where ${where.join(' and ')}
     order by e.changed_at, e.resource_id limit $1`
-  return runStatement(executor, { name: 'inventory_changes', text }, values)
+  const rows = await runStatement<ListedChange & { before: string | null; after: string | null }>(
+    executor,
+    { name: 'inventory_changes', text },
+    values,
+  )
+  return rows.map(({ before, after: now, json, ...row }) => {
+    const changes = before !== null && now !== null ? changedFields(before, now) : null
+    return { ...row, json: `${json.slice(0, -1)}, "changes" : ${JSON.stringify(changes)}}` }
+  })
 }
 
 const CHANGE = `case when b.resource_id is null then 'added' when a.resource_id is null then 'gone' else 'changed' end`
