@@ -44,11 +44,17 @@ test('the six queues of the specification exist, others only for a type of job w
   )
   assert.deepEqual(rows.map(row => row.name).sort(), [
     'cloud_billing',
+    'cloud_billing/task.cost_estimate',
     'cloud_sync_fast',
     'cloud_sync_fast/task.leak_cleanup',
     'cloud_sync_full',
     'cloud_sync_slow',
+    'cloud_sync_slow/task.size_sync',
     'metering',
+    'metering/advance_test_clock',
+    'metering/look_at_budget',
+    'metering/task.budgets',
+    'metering/task.unusual_days',
     'provisioning',
   ])
   for (const row of rows) {

@@ -4,7 +4,7 @@ import type { Deps } from '../../deps.ts'
 import { AppError, notFound } from '../../kernel/errors.ts'
 import { cursorOf } from '../../kernel/http/pages.ts'
 import { JsonText, routes } from '../../kernel/http/route.ts'
-import { ExternalId, Id, NoBody } from '../../kernel/http/schemas.ts'
+import { ExternalId, Id } from '../../kernel/http/schemas.ts'
 import { advanceClock, createClock, endClock } from './actions.ts'
 import { listClocks, showClock } from './store.ts'
 import { AdvanceTestClock, CreateTestClock, TestClock } from './test-clock.ts'
@@ -106,7 +106,6 @@ export const testClockRoutes = (deps: Deps, { production }: { production: boolea
           'The tenant has everybody’s time again. What was metered and closed by the clock stays, and no hour of it is metered a second time.',
         problems: { 403: REFUSED },
         params,
-        body: NoBody,
         done: 'The clock is gone.',
       },
       ({ deps, params }) => {
