@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: d60cb3b293b5858bbd42bb5cf9d07cc46879aa5ae0aa963e494b41da25a4c8cf
+// Made from docs/openapi.json by `npm run console:types`: ca074d7a7eed28d3ab15f00675a99f71e68a2c88244e5139a147fc11f878978f
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
