@@ -33,6 +33,9 @@ export async function mirror(told: Teller): Promise<void> {
   await tell(200, 'GET', path, { token: acme })
   const { body: droplet } = await tell(200, 'GET', '/api/v1/inventory?kind=droplet', { token: acme })
   await tell(200, 'GET', `/api/v1/inventory/${droplet.data[0].id}/owners`, { token: acme })
+  await tell(200, 'GET', `/api/v1/inventory/${droplet.data[0].id}/relations?depth=2`)
+  const day = 'from=2026-11-15T00:00:00Z&to=2026-11-16T00:00:00Z'
+  await tell(200, 'GET', `/api/v1/inventory/changes?${day}&limit=2`)
   await tell('forbidden', 'PATCH', path, { token: acme, body: { purpose: 'shared' } })
   await tell('unauthenticated', 'GET', path, { token: null })
   await tell('not_found', 'GET', '/api/v1/projects/01980000-0000-7000-8000-000000000000')

@@ -50,6 +50,8 @@ const OPEN = `
   GET /api/v1/inventory/:id
   GET /api/v1/inventory/:id/events
   GET /api/v1/inventory/:id/owners
+  GET /api/v1/inventory/:id/relations
+  GET /api/v1/inventory/changes
   GET /api/v1/projects
   GET /api/v1/projects/:id
   GET /api/v1/sagas

@@ -28,7 +28,7 @@ export interface Bounds {
   few: number
 }
 
-const BOUNDS: Bounds = { walk: 2_000, few: 8_000 }
+export const BOUNDS: Bounds = { walk: 2_000, few: 8_000 }
 
 type FilterName = Exclude<keyof InventoryFilter, 'include_deleted' | 'missing'>
 
@@ -45,12 +45,12 @@ const CONDITIONS: Record<FilterName, (parameter: string) => string> = {
 }
 
 /** The index of migrations/0021_facets_of_resources.sql, word for word. */
-const FACETS = `(array[
+export const FACETS = `(array[
   'k' || kind, 'r' || region, 's' || status, 'p' || project_id::text, 'd' || deployment_id::text, 't' || tenant_id,
   case when deleted_at is null then 'l' end])`
-const LIVING = 'l'
+export const LIVING = 'l'
 /** The letter of each column in it. */
-const LETTERS: Partial<Record<FilterName, string>> = {
+export const LETTERS: Partial<Record<FilterName, string>> = {
   kind: 'k',
   region: 'r',
   status: 's',
@@ -67,7 +67,7 @@ const LEADING = ['deployment_id', 'name', 'project_id', 'tenant_id', 'region', '
 const UUIDS = new Set<FilterName>(['project_id', 'deployment_id'])
 
 /** Sorts before every id there is. */
-const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
+export const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
 interface Question {
   asked: [FilterName, string][]

@@ -73,15 +73,17 @@ const NamedAction = noun(
 /** The action that made something, where one explains it. */
 export const ActionBehind = Nullable(NamedAction)
 
+export const FieldChanges = Type.Record(
+  Type.String(),
+  Type.Object({ before: Type.Unknown(), after: Type.Unknown() }),
+  { description: 'Field → value before and after.' },
+)
+
 export const ResourceEvent = noun('ResourceEvent', {
   id: Id,
   kind: Type.Enum([...EVENT_KINDS]),
   resource_id: Id,
-  changes: Nullable(
-    Type.Record(Type.String(), Type.Object({ before: Type.Unknown(), after: Type.Unknown() }), {
-      description: 'Field → value before and after.',
-    }),
-  ),
+  changes: Nullable(FieldChanges),
   actor: Type.String(),
   action: ActionBehind,
   created_at: Time,

@@ -3,7 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import { kindNames } from '../../integrations/digitalocean/index.ts'
-import { notFound } from '../../kernel/errors.ts'
+import { invalid, notFound } from '../../kernel/errors.ts'
 import { callerOf, refuseForeignTenant, scopeOf } from '../../kernel/http/caller.ts'
 import { jsonPage } from '../../kernel/http/json.ts'
 import { cursorOf, PageQuery } from '../../kernel/http/pages.ts'
@@ -11,9 +11,13 @@ import { JsonText, routes } from '../../kernel/http/route.ts'
 import { Body, ExternalId, Id, Many, NoBody, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { assignProject, confirmHeldDeletions } from './actions.ts'
 import { assignResource } from './assign-resource.ts'
+import { CHANGE_FILTERS, listChanges, ResourceChange } from './changes.ts'
 import { listResources } from './list-resources.ts'
+import { listResourcesThen, showResourceThen } from './list-then.ts'
+import { past, span } from './moments.ts'
 import { Project, PURPOSES } from './project.ts'
 import { findProject, listProjects } from './project-store.ts'
+import { DEEPEST, ResourceRelations, relationsOf } from './relations.ts'
 import { KindName, Resource, ResourceDetail, ResourceEvent, ResourceOwners } from './resource.ts'
 import { freshness, listEvents, listOwners, type ResourceMembers, showResource } from './store.ts'
 import { RUN_STATUSES, SyncRun } from './sync-run.ts'
@@ -29,8 +33,18 @@ const AsOf = Type.Record(Type.String(), Time, {
   description: 'Kind → start of its last complete sweep. A kind that is missing was never swept whole.',
 })
 
+const TenantFilter = Type.Optional(
+  Type.String({ ...ExternalId, description: 'For operators; others see their own.' }),
+)
+
+const At = Type.String({
+  ...Time,
+  description: 'As it was at this moment, which is not in the future: what was the caller’s then.',
+})
+
 const InventoryQuery = Query({
   ...PageQuery,
+  at: Type.Optional(At),
   kind: Type.Optional(KindName),
   region: Type.Optional(Text(64)),
   status: Type.Optional(Text(64)),
@@ -38,9 +52,7 @@ const InventoryQuery = Query({
   deployment_id: Type.Optional(Id),
   name: Type.Optional(Text(255, 'Exact.')),
   tag: Type.Optional(Text(255)),
-  tenant_id: Type.Optional(
-    Type.String({ ...ExternalId, description: 'For operators; others see their own.' }),
-  ),
+  tenant_id: TenantFilter,
   missing: Type.Boolean({
     default: false,
     description: 'Only living ones that the last whole sweep of their kind did not see.',
@@ -67,21 +79,49 @@ export const inventoryRoutes = (deps: Deps, members: ResourceMembers) =>
           operationId: 'listResources',
           summary: 'List resources',
           description:
-            'Operators see all tenants, any other caller its own. `as_of` says how fresh each kind is.',
+            'Operators see all tenants, any other caller its own. `as_of` says how fresh each kind is. With `at`, as it was at that ' +
+            'moment: names, tags, owners and all that has a history. `last_seen_at` is then no later than `at`, and ' +
+            '`stale_strike_count` counts only if it was not seen since.',
           querystring: InventoryQuery,
           response: { 200: Type.Object({ ...Many(Resource).properties, as_of: AsOf }) },
         },
       },
       async (request, reply) => {
-        const { limit, cursor, ...filter } = request.query
+        const { limit, cursor, at, ...filter } = request.query
         const caller = callerOf(request)
         refuseForeignTenant(caller, filter.tenant_id)
+        if (at !== undefined && filter.missing)
+          throw invalid('The query is not acceptable.', [
+            { pointer: '?missing', message: 'is known of now, not of a moment in the past' },
+          ])
         const after = resources.read(cursor)?.[0] as string | undefined
         const [rows, asOf] = await Promise.all([
-          listResources(deps.db, scopeOf(caller), filter, limit + 1, after ?? null),
+          at === undefined
+            ? listResources(deps.db, scopeOf(caller), filter, limit + 1, after ?? null)
+            : listResourcesThen(deps.db, scopeOf(caller), filter, past(deps, at), limit + 1, after ?? null),
           freshness(deps.db, filter.kind),
         ])
         return jsonPage(request, reply, resources.page(rows, limit, byId), `,"as_of":${asOf}`)
+      },
+    )
+
+    route.list(
+      `${base}/changes`,
+      {
+        id: 'listResourceChanges',
+        summary: 'List what changed between two moments',
+        description:
+          'For each resource net, in the order in which they last changed: `added`, `gone`, or `changed` with every field before and ' +
+          'after. What was as before at the end is left out. A tenant sees what came to it, left it and changed while it had it, ' +
+          'as does an operator that names one.',
+        filters: { ...CHANGE_FILTERS, tenant_id: TenantFilter },
+        items: ResourceChange,
+        cursor: cursorOf('resource_changes', ['time', 'uuid']),
+        key: (row: { changed_at: string; resource_id: string }) => [row.changed_at, row.resource_id],
+      },
+      ({ caller, scope, filter: { from, to, ...filter }, limit, after }) => {
+        refuseForeignTenant(caller, filter.tenant_id)
+        return listChanges(deps.db, scope, span(from, to), filter, limit, after as [string, string] | null)
       },
     )
 
@@ -92,12 +132,17 @@ export const inventoryRoutes = (deps: Deps, members: ResourceMembers) =>
         summary: 'Get a resource',
         description:
           'With its latest events, desired state and open drift. A tenant that has the resource from another sees ' +
-          'none of these from before; the one that had it gets 404, and still its own part of the events.',
+          'none of these from before; the one that had it gets 404, and still its own part of the events. With `at`, as it was ' +
+          'at that moment, for whose it was then: with the events until then, and without a desired state and drift, of ' +
+          'which no history is kept.',
         params,
+        query: Query({ at: Type.Optional(At) }),
         data: ResourceDetail,
       },
-      async ({ scope, params }) => {
-        const json = await showResource(deps.db, scope, members, params.id)
+      async ({ scope, params, query: { at } }) => {
+        const json = await (at === undefined
+          ? showResource(deps.db, scope, members, params.id)
+          : showResourceThen(deps.db, scope, params.id, past(deps, at)))
         if (json === undefined) throw notFound()
         return new JsonText(json)
       },
@@ -147,6 +192,26 @@ export const inventoryRoutes = (deps: Deps, members: ResourceMembers) =>
         const rows = await listEvents(deps.db, scope, params.id, limit, after && String(after[0]))
         if (!rows) throw notFound()
         return rows
+      },
+    )
+
+    route.get(
+      `${base}/:id/relations`,
+      {
+        id: 'getResourceRelations',
+        summary: 'Get what belongs to a resource',
+        description:
+          'Volumes, addresses, networks, firewalls (by name or tag), load balancers, snapshots, images and clusters, from what the ' +
+          'provider last said, up to `depth` steps away; what shares its project or deployment is the list with that filter. ' +
+          '`losses` says what breaks if the resource goes: ask before you destroy it. A tenant sees its own. 404 for what is gone.',
+        params,
+        query: Query({ depth: Type.Integer({ minimum: 1, maximum: DEEPEST, default: 1 }) }),
+        data: ResourceRelations,
+      },
+      async ({ scope, params, query: { depth } }) => {
+        const relations = await relationsOf(deps.db, scope, params.id, depth)
+        if (!relations) throw notFound()
+        return relations
       },
     )
 

@@ -39,7 +39,7 @@ export async function showResource(
   members: ResourceMembers,
   id: string,
 ): Promise<string | undefined> {
-  const json = jsonOf(ResourceDetail, 'r', { events: `(${LATEST_EVENTS})`, ...members })
+  const json = jsonOf(ResourceDetail, 'r', { events: `(${latestEvents()})`, ...members })
   const text = `select ${json}::text as json from cloud_resources r where id = $1::uuid and ($2::text is null or tenant_id = $2)`
   const tenant = scope.allTenants ? null : scope.tenantId
   const rows = await runStatement<{ json: string }>(executor, { name: 'inventory_show', text }, [id, tenant])
@@ -61,8 +61,11 @@ const shownChanges = (tenant: string) =>
 const shownAction = (tenant: string) =>
   `case when ${tenant} is null or not coalesce(e.changes ? 'tenant_id', false) then e.action end`
 
-const LATEST_EVENTS = `select coalesce(json_agg(${jsonOf(ResourceEvent, 'e', { changes: shownChanges('$2::text'), action: shownAction('$2::text') })} order by e.id), '[]')
-  from (select * from cloud_resource_events where resource_id = r.id and ($2::text is null or tenant_id = $2)
+/** Of a shown resource's events those up to a time, or all. `$2` is the tenant that asks. */
+export const latestEvents = (
+  until?: string,
+) => `select coalesce(json_agg(${jsonOf(ResourceEvent, 'e', { changes: shownChanges('$2::text'), action: shownAction('$2::text') })} order by e.id), '[]')
+  from (select * from cloud_resource_events where resource_id = r.id and ($2::text is null or tenant_id = $2)${until ? ` and created_at <= ${until}` : ''}
     order by id desc limit ${SHOWN_EVENTS}) e`
 
 type ShownEvent = Omit<CloudResourceEventRow, 'tenant_id'>
@@ -140,7 +143,7 @@ export async function listOwners(
 }
 
 /** Of a version: a resource may have been tied to a deployment of the tenant that had it before. */
-const OWN_DEPLOYMENT = `(select d.id from cloud_deployments d where d.id = v.deployment_id and d.tenant_id = v.tenant_id)`
+export const OWN_DEPLOYMENT = `(select d.id from cloud_deployments d where d.id = v.deployment_id and d.tenant_id = v.tenant_id)`
 
 /** What the provider calls a resource. */
 export const findNamed = (

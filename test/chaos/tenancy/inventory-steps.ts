@@ -55,9 +55,10 @@ const nothingKnown = (world: World): Row => ({
 
 function tell(world: World, thing: Thing, event: Omit<ResourceEvent, 'created_at' | 'owner'>): void {
   thing.events.push({ ...event, created_at: iso(world.now), owner: thing.row!.tenant })
+  if (event.kind !== 'drift_detected') thing.past.push({ at: world.now, row: structuredClone(thing.row!) })
 }
 
-const FIELDS: Record<string, keyof Row> = {
+export const FIELDS: Record<string, keyof Row> = {
   name: 'name',
   tags: 'tags',
   'attrs.size_slug': 'size',

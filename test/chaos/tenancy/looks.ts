@@ -1,5 +1,6 @@
 // What is asked of the service, and what each caller must be answered: the status, and the data where there is any.
 import { costsBy, sumOf } from './lines.ts'
+import { changesBetween, inventoryAt, moments } from './past.ts'
 import { type Answer, allowedMoves, FORBIDDEN, NOT_FOUND, sees, seesAll, turnedAway } from './rules.ts'
 import {
   costs,
@@ -19,7 +20,7 @@ import {
   usage,
 } from './shown.ts'
 import { statementsOf } from './statements.ts'
-import { type Caller, type Deployment, monthsOf, TENANTS, type Thing, type World } from './world.ts'
+import { type Caller, type Deployment, iso, monthsOf, TENANTS, type Thing, type World } from './world.ts'
 
 export interface Shown extends Answer {
   data?: unknown
@@ -115,6 +116,14 @@ export function looksAt(world: World): Look[] {
       ),
     ),
 
+    ...moments(world).flatMap(at => [
+      atTheEnd(`/inventory${LIMIT}&include_deleted=true&at=${iso(at)}`, INVENTORY, caller =>
+        inventoryAt(world, caller, at),
+      ),
+      atTheEnd(`/inventory/changes${LIMIT}&from=${iso(at - 1)}&to=${iso(world.now)}`, INVENTORY, caller =>
+        changesBetween(world, caller, at - 1, world.now),
+      ),
+    ]),
     ...world.deployments.flatMap(deployment => looksAtDeployment(deployment)),
     ...known.flatMap(thing => looksAtThing(thing)),
     ...world.projects.map(project =>

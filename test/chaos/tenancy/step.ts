@@ -99,6 +99,7 @@ function make(world: World, { kind, project, name, tags }: Extract<Command, { do
     listed: null,
     row: null,
     events: [],
+    past: [],
     hands: [],
     ties: [],
     lives: [],

@@ -136,6 +136,8 @@ export interface Thing {
   listed: string | null
   row: Row | null
   events: ResourceEvent[]
+  /** How it was from each time on. */
+  past: { at: number; row: Row }[]
   /** Whose it was and what it was tied to, from each time on. */
   hands: { at: number; tenant: string | null }[]
   ties: { at: number; deployment: string | null }[]
