@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: b57f4969a45ee233145161f6bb12b717af0811e84b31af709f555487edde1c20
+// Made from docs/openapi.json by `npm run console:types`: 0bd2941253df29e69795e4aa98830059f529c900a7f2f25f6e3577bff43f692a
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
