@@ -12,7 +12,7 @@ const FILTERS = {
   region: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
 }
 
-const params = Type.Object({ slug: Type.String({ minLength: 1, maxLength: 100 }) })
+const params = Type.Object({ slug: Type.String({ pattern: '^[A-Za-z0-9._-]{1,100}$' }) })
 
 export const sizeRoutes = (deps: Deps) =>
   routes(deps, { tag: 'Inventory', guard: 'operator' }, route => {
