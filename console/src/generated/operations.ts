@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: 9b448604100895b70f1419d53282bf211145e5c7519c39c4fe8d058450900e9d
+// Made from docs/openapi.json by `npm run console:types`: c7b7ff238a6f123cc6c2651c848a052bde6a4221d05d9c2f0ea30c5e41093cbe
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -7,9 +7,11 @@ export const operations = {
   endSession: ["DELETE","/api/v1/session","Service","tenants",null],
   getOverview: ["GET","/api/v1/overview","Service","tenants",null],
   listResources: ["GET","/api/v1/inventory","Inventory","tenants","inventory:read"],
+  listResourceChanges: ["GET","/api/v1/inventory/changes","Inventory","tenants","inventory:read"],
   getResource: ["GET","/api/v1/inventory/{id}","Inventory","tenants","inventory:read"],
   assignResource: ["PATCH","/api/v1/inventory/{id}","Inventory","operators","inventory:write"],
   listResourceEvents: ["GET","/api/v1/inventory/{id}/events","Inventory","tenants","inventory:read"],
+  getResourceRelations: ["GET","/api/v1/inventory/{id}/relations","Inventory","tenants","inventory:read"],
   listResourceOwners: ["GET","/api/v1/inventory/{id}/owners","Inventory","tenants","inventory:read"],
   listSyncRuns: ["GET","/api/v1/inventory/sync-runs","Inventory","operators","inventory:read"],
   getSyncRun: ["GET","/api/v1/inventory/sync-runs/{id}","Inventory","operators","inventory:read"],
