@@ -89,6 +89,7 @@ test('a moment in the future, a time that is none and a span that ends before it
   for (const [query, status] of [
     [`?at=${past}`, 200],
     [`?at=${future}`, 422],
+    [`?at=${past}&missing=true`, 422],
     ['?at=yesterday', 422],
     ['?at=0000-01-01T00:00:00Z', 200],
     [`/${newId()}?at=${future}`, 422],

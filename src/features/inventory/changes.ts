@@ -144,7 +144,7 @@ export async function listChanges(
   )
   return rows.map(({ before, after: now, json, ...row }) => {
     const changes = before !== null && now !== null ? changedFields(before, now) : null
-    return { ...row, json: `${json.slice(0, -1)}, "changes" : ${JSON.stringify(changes)}}` }
+    return { ...row, json: JSON.stringify({ ...JSON.parse(json), changes }) }
   })
 }
 
