@@ -22,9 +22,14 @@ export const inventoryAt = (world: World, caller: Caller, at: number) =>
   world.things.flatMap(thing => {
     const then = pastAt(thing, at)
     if (!isOwn(world, caller, then?.row)) return []
-    const { lastSeen, strikes } = thing.row!
-    const unseenSince = then === thing.past.at(-1) && lastSeen <= at
-    const row = { ...then!.row, lastSeen: Math.min(lastSeen, at), strikes: unseenSince ? strikes : 0 }
+    const { lastSeen, strikes, missingSince } = thing.row!
+    const isLast = then === thing.past.at(-1)
+    const row = {
+      ...then!.row,
+      lastSeen: Math.min(lastSeen, at),
+      strikes: isLast && lastSeen <= at ? strikes : 0,
+      missingSince: isLast && missingSince !== null && missingSince <= at ? missingSince : null,
+    }
     return [resourceRow({ ...thing, row })]
   })
 
