@@ -1,60 +1,16 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { seedExampleCatalog } from '../../src/features/catalog/index.ts'
+import { commandLine } from '../support/command-line.ts'
 import { onPostgresAlone } from '../support/engine.ts'
 import { deployment, plan } from '../support/factories.ts'
-import { type Bundle, setup, testEnvironment } from '../support/setup.ts'
+import { type Bundle, setup } from '../support/setup.ts'
 
 const root = join(import.meta.dirname, '../..')
 const example = join(root, 'examples/catalog.yaml')
 const base = '/api/v1/catalog'
-
-interface Ended {
-  code: number | null
-  out: string
-  err: string
-}
-
-/** The real command line against the test's service, from a folder of its own. */
-async function commandLine(t: TestContext, { url, tokens }: Bundle) {
-  const folder = mkdtempSync(join(tmpdir(), 'cloudops-catalog-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  const env = {
-    ...testEnvironment,
-    PATH: process.env.PATH,
-    CLOUDOPS_URL: url,
-    CLOUDOPS_TOKEN: await tokens.admin(),
-  }
-  const cloudops = (
-    args: string[],
-    { input = '', ...more }: { input?: string; CLOUDOPS_TOKEN?: string } = {},
-  ) =>
-    new Promise<Ended>((resolve, reject) => {
-      const child = spawn(process.execPath, [join(root, 'bin/cloudops.js'), 'catalog', ...args], {
-        cwd: folder,
-        env: { ...env, ...more },
-      })
-      const ended: Ended = { code: null, out: '', err: '' }
-      child.stdout.on('data', chunk => {
-        ended.out += chunk
-      })
-      child.stderr.on('data', chunk => {
-        ended.err += chunk
-      })
-      child.on('error', reject)
-      child.on('close', code => resolve({ ...ended, code }))
-      child.stdin.end(input)
-    })
-  const write = (name: string, text: string) => {
-    writeFileSync(join(folder, name), text)
-    return name
-  }
-  return { cloudops, write }
-}
 
 async function snapshot({ ctx }: Bundle) {
   const count = async (table: 'plans' | 'plan_versions' | 'addons' | 'resource_prices') =>
@@ -74,7 +30,7 @@ test(
   onPostgresAlone,
   async t => {
     const bundle = await setup(t)
-    const { cloudops, write } = await commandLine(t, bundle)
+    const { run: cloudops, write } = await commandLine(t, bundle, 'catalog')
 
     const dry = await cloudops(['apply', example, '--dry-run'])
     assert.equal(dry.code, 0, dry.err)
@@ -112,7 +68,7 @@ test(
   onPostgresAlone,
   async t => {
     const bundle = await setup(t)
-    const { cloudops } = await commandLine(t, bundle)
+    const { run: cloudops } = await commandLine(t, bundle, 'catalog')
     assert.equal(await seedExampleCatalog(bundle.ctx), true)
     await bundle.call('POST', `${base}/plans`, { body: { code: 'bare', name: 'No version: yet # really' } })
     await bundle.call('POST', `${base}/plans/starter/versions`, {
@@ -133,7 +89,7 @@ test(
   onPostgresAlone,
   async t => {
     const bundle = await setup(t)
-    const { cloudops, write } = await commandLine(t, bundle)
+    const { run: cloudops, write } = await commandLine(t, bundle, 'catalog')
     const version = {
       base_price_cents: 5,
       currency: 'USD',
@@ -154,7 +110,7 @@ test(
   onPostgresAlone,
   async t => {
     const bundle = await setup(t)
-    const { cloudops, write } = await commandLine(t, bundle)
+    const { run: cloudops, write } = await commandLine(t, bundle, 'catalog')
     const bad = await cloudops([
       'apply',
       write('bad.yaml', 'plans:\n  - code: A b\n    name: x\nprices: []\n'),
@@ -192,7 +148,7 @@ test(
   async t => {
     const bundle = await setup(t)
     const { clock, call } = bundle
-    const { cloudops, write } = await commandLine(t, bundle)
+    const { run: cloudops, write } = await commandLine(t, bundle, 'catalog')
     clock.set('2026-10-01T00:00:00Z')
     for (const [tenant, price] of [
       ['acme', 3000],

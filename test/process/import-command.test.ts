@@ -1,10 +1,8 @@
 // Moving customers in from a file: what is read of it, what it makes, and that it makes nothing twice.
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import {
   type Customer,
   describeWork,
@@ -14,8 +12,9 @@ import {
   workFor,
 } from '../../src/cli/customer-file.ts'
 import { seedExampleCatalog } from '../../src/features/catalog/index.ts'
+import { commandLine } from '../support/command-line.ts'
 import { onPostgresAlone } from '../support/engine.ts'
-import { type Bundle, setup, testEnvironment } from '../support/setup.ts'
+import { setup } from '../support/setup.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -134,41 +133,6 @@ test('what is to be done for a customer follows from what is there, and nothing 
   assert.equal(describeWork(plain), 'deployment, starter + disk')
 })
 
-interface Ended {
-  code: number | null
-  out: string
-  err: string
-}
-
-/** The real command line against the test's service, from a folder of its own. */
-async function commandLine(t: TestContext, { url, tokens }: Bundle) {
-  const folder = mkdtempSync(join(tmpdir(), 'cloudops-import-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  const own = { PATH: process.env.PATH, CLOUDOPS_URL: url, CLOUDOPS_TOKEN: await tokens.admin() }
-  const run = (args: string[], { input = '', ...env }: Record<string, string> = {}) =>
-    new Promise<Ended>((resolve, reject) => {
-      const child = spawn(process.execPath, [join(root, 'bin/cloudops.js'), 'import', ...args], {
-        cwd: folder,
-        env: { ...testEnvironment, ...own, ...env },
-      })
-      const ended: Ended = { code: null, out: '', err: '' }
-      child.stdout.on('data', chunk => {
-        ended.out += chunk
-      })
-      child.stderr.on('data', chunk => {
-        ended.err += chunk
-      })
-      child.on('error', reject)
-      child.on('close', code => resolve({ ...ended, code }))
-      child.stdin.end(input)
-    })
-  const write = (name: string, text: string) => {
-    writeFileSync(join(folder, name), text)
-    return name
-  }
-  return { run, write }
-}
-
 test(
   'import shows what it would do, does it line by line with its dates, goes on where it was, and makes nothing twice',
   onPostgresAlone,
@@ -177,7 +141,7 @@ test(
     const { call, clock } = bundle
     clock.set('2026-11-16T12:00:00Z')
     assert.equal(await seedExampleCatalog(bundle.ctx), true)
-    const { run, write } = await commandLine(t, bundle)
+    const { run, write } = await commandLine(t, bundle, 'import')
     const lines = [
       'tenant_id,slug,display_name,created_at,plan,addons,effective_from',
       'acme,shop,The shop,2026-11-02,starter,extra-droplet;seat-pack:2,2026-11-05T12:00:00Z',
@@ -267,7 +231,7 @@ test(
   async t => {
     const bundle = await setup(t)
     assert.equal(await seedExampleCatalog(bundle.ctx), true)
-    const { run, write } = await commandLine(t, bundle)
+    const { run, write } = await commandLine(t, bundle, 'import')
     const example = await run([join(root, 'examples/customers.csv')])
     assert.deepEqual([example.code, example.err], [0, ''])
     assert.match(example.out, /^4 made; 0 there already; 0 failed\.$/m)

@@ -82,18 +82,7 @@ export function planSweep(
  */
 const isOlderNews = (row: KnownResource, look: number): boolean => row.last_look > look
 
-type Fields = Pick<
-  KnownResource,
-  | 'name'
-  | 'region'
-  | 'status'
-  | 'tags'
-  | 'attrs'
-  | 'project_id'
-  | 'tenant_id'
-  | 'deployment_id'
-  | 'assigned_deployment_id'
->
+type Fields = Omit<KnownResource, 'id' | 'provider_id' | 'deleted_at' | 'last_look'>
 
 /** What stands for the fields of a new resource that the answer lacks. */
 const unknown = ({ provider_id }: SeenResource): Fields => ({
