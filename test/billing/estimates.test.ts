@@ -161,6 +161,16 @@ test('without a word of the provider’s the list prices are all there is, by th
   assert.deepEqual([made.data.amount_minor, made.data.month_minor], [600, 600])
 })
 
+test('at the very beginning of a month nothing has been used yet, whatever a clock that is ahead says', async t => {
+  const bundle = await setup(t)
+  bundle.clock.set('2026-12-01T00:00:00.000Z')
+  await haveBalance(bundle, '1.00', '2026-12-01T00:00:01Z')
+  await estimate(bundle)
+  const { body } = await bundle.call('GET', '/api/v1/billing/costs/estimate')
+  const { period, amount_minor, month_minor } = body.data
+  assert.deepEqual([period, amount_minor, month_minor], ['2026-12-01', 0, 0])
+})
+
 test('what is first seen in the middle of the month has cost since it was made, for whom it turns out to be', async t => {
   const bundle = await setup(t, { provider: {} })
   bundle.clock.set('2026-11-11T00:00:00Z')

@@ -88,10 +88,12 @@ export async function estimateMonth({ db, clock }: Deps, signal?: AbortSignal) {
 /** What the provider last said that this month has cost, if it has. */
 async function usageOf(tx: Executor, month: Month, now: string) {
   const balance = await latestBalance(tx)
-  const as_of = balance && new Date(balance.generated_at).toISOString()
-  if (!balance || !as_of || as_of <= month.start_at || as_of >= month.end_at) return undefined
+  if (!balance) return undefined
+  const said = new Date(balance.generated_at).toISOString()
   // A clock of the provider's that is ahead must not make resources live longer than they have.
-  return { as_of: as_of < now ? as_of : now, amount: balance.month_to_date_usage }
+  const as_of = said < now ? said : now
+  if (as_of <= month.start_at || said >= month.end_at) return undefined
+  return { as_of, amount: balance.month_to_date_usage }
 }
 
 /** The lines of every resource; what they add up to. */

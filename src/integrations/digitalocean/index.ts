@@ -19,7 +19,7 @@ export {
   type Limits,
   type ProviderRateLimiter,
 } from './limits.ts'
-export { LIST_PRICES, LIST_PRICES_OF, listPriceOf, type Priced, type Sku } from './list-prices.ts'
+export { LIST_PRICES, listPriceOf, type Priced, type Sku } from './list-prices.ts'
 export type { Listing, ListingPage, ListingVerdict, ListOptions, PagedListing } from './listing.ts'
 export type { PollOptions } from './polling.ts'
 export type { Assignment, ProjectInput } from './projects.ts'

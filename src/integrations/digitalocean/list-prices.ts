@@ -2,10 +2,11 @@
 // not here (sizes.ts), nor what is priced by plans of its own: databases and apps.
 import { isRecord } from './responses.ts'
 
-/** When the provider's pricing pages said so, https://www.digitalocean.com/pricing. */
-export const LIST_PRICES_OF = '2026-11-16'
-
-/** US dollars a month as exact decimals, and what they are for. */
+/**
+ * US dollars a month as exact decimals, and what they are for, on 2026-11-16. Snapshots, images, registries and the control
+ * plane were read off the provider's pages of those products; volumes, load balancers and addresses are as generally known, and
+ * not checked against a page of that day.
+ */
 export const LIST_PRICES = {
   /** A GiB of block storage. */
   'volume-gib': '0.10',
