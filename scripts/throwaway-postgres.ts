@@ -1,10 +1,10 @@
 // A PostgreSQL cluster to throw away: in a temporary folder, on loopback alone, and not durable unless asked. It can be stopped and
 // started again on the same port, for tests of what happens while the database is away.
 import { spawn, spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { freePort } from './free-port.ts'
 
 export interface ThrowawayPostgres {
   port: number
@@ -58,7 +58,12 @@ export async function startPostgres({
 
   const run = (program: string, args: string[]) =>
     execute(join(binaries, program), args, { ...user, cwd: root })
-  const start = () => run('pg_ctl', ['-D', folder, '-w', '-l', join(root, 'log'), '-o', settings, 'start'])
+  const log = join(root, 'log')
+  const start = () =>
+    run('pg_ctl', ['-D', folder, '-w', '-l', log, '-o', settings, 'start']).catch((error: Error) => {
+      const why = existsSync(log) ? readFileSync(log, 'utf8').slice(-2_000) : 'It left no log.'
+      throw new Error(`${error.message}\n${why}`)
+    })
   const stop = (mode: string) => run('pg_ctl', ['-D', folder, '-m', mode, '-w', 'stop'])
   const promote = () => run('pg_ctl', ['-D', folder, '-w', 'promote'])
   const initialize = () =>
@@ -116,14 +121,4 @@ function findBinaries(): string | undefined {
 function accountOf(name: string): { uid: number; gid: number } {
   const ask = (flag: string) => Number(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout)
   return { uid: ask('-u'), gid: ask('-g') }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 }

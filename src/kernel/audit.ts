@@ -4,7 +4,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isDeepStrictEqual } from 'node:util'
 import type { Insertable, Selectable, UpdateObject, WhereInterface } from 'kysely'
-import { runStatement, type Statement } from './db/statement.ts'
+import { runLast, runStatement, type Statement } from './db/statement.ts'
 import type { Executor, Tables } from './db/tables.ts'
 import { beforeCommit, transaction } from './db/transaction.ts'
 import { newId, timeOfId } from './ids.ts'
@@ -148,25 +148,36 @@ const INSERT_ENTRIES = {
 }
 
 const insertEntries = (tx: Executor, entries: Entry[]) =>
-  runStatement(tx, INSERT_ENTRIES, [JSON.stringify(entries)])
-
-const OF_REQUESTS = NAMES.filter(name => name !== 'before' && name !== 'after')
+  runLast(tx, INSERT_ENTRIES, [JSON.stringify(entries)])
 
 /**
- * SQL for a statement that records the request which makes it, so that whatever it locks is held for no second one. Its values
- * are parameters from `first` on; `after` is an expression, `from` what it is worked out from: no row there, no entry.
+ * The entry of a statement that writes it itself, so that whatever it locks is held for no second one. `known` is SQL for the
+ * columns that the statement works out, `from` what they are worked out from: no row there, no entry. The others are
+ * parameters from `first` on.
  */
-export const requestEntry = (first: number, after: string, from: string): string => `
-  insert into audit_log (${OF_REQUESTS.join(', ')}, after)
-  select ${OF_REQUESTS.map((name, i) => `$${first + i}::${COLUMNS[name]}`).join(', ')}, ${after}
-  from ${from} where $${first}::uuid is not null`
-
-/** Nulls when nobody acts: then there is no entry. */
-export function requestEntryValues({ subjectType, subjectId, tenantId = null }: Act): unknown[] {
-  const actor = currentActor()
-  if (!actor) return OF_REQUESTS.map(() => null)
-  const entry = entryOf(actor, subjectType, subjectId, tenantId, 'requested', null, null)
-  return OF_REQUESTS.map(name => entry[name])
+export function entryInStatement(
+  first: number,
+  known: Partial<Record<Exclude<keyof Entry, 'id'>, string>>,
+  from: string,
+) {
+  const given = NAMES.filter(name => !(name in known))
+  const parameters = given.map((name, i) => `$${first + i}::${COLUMNS[name]}`)
+  return {
+    /** The first parameter after its own. */
+    next: first + given.length,
+    sql: `insert into audit_log (${[...given, ...Object.keys(known)].join(', ')})
+      select ${[...parameters, ...Object.values(known)].join(', ')} from ${from} where $${first}::uuid is not null`,
+    /** Nulls when nobody acts: then there is no entry. What the statement knows is left out. */
+    values(
+      action: Action,
+      { subjectType, subjectId = '', tenantId = null }: Partial<Act> & Pick<Act, 'subjectType'>,
+    ): unknown[] {
+      const actor = currentActor()
+      if (!actor) return given.map(() => null)
+      const entry = entryOf(actor, subjectType, subjectId, tenantId, action, null, null)
+      return given.map(name => entry[name])
+    },
+  }
 }
 
 type Table = keyof Tables & string

@@ -8,9 +8,10 @@ import { pino } from 'pino'
 import { completeStep } from '../../src/features/sagas/drive-store.ts'
 import { withLongStatements } from '../../src/kernel/db/connection.ts'
 import type { Engine } from '../../src/kernel/db/engine.ts'
-import { problemOfDatabaseError } from '../../src/kernel/db/errors.ts'
+import { problemOfDatabaseError, sqlState } from '../../src/kernel/db/errors.ts'
 import { migrate, readMigrations } from '../../src/kernel/db/migrations.ts'
 import { openPostgres, type PostgresOptions } from '../../src/kernel/db/postgres.ts'
+import { runLast } from '../../src/kernel/db/statement.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { createPostgresDatabase } from '../support/database.ts'
@@ -64,6 +65,118 @@ test(
       transaction(engine.db, tx => sql`select pg_sleep(60)`.execute(tx)),
       e => codeOf(e) === 'query_timeout',
     )
+  },
+)
+
+/** A single connection through the proxy, which has had a transaction before, and a table of numbers that differ. */
+async function warmed(t: T) {
+  const { undo, url, open } = await databaseOf(t)
+  const proxy = await startDatabaseProxy({ upstream: url })
+  undo(() => proxy.close())
+  const { db } = open({ url: proxy.url(url), poolSize: 1, pooler: 'none' })
+  await sql`create table numbers (n int primary key)`.execute(db)
+  const put = (executor: typeof db, n: number) => sql`insert into numbers values (${n})`.execute(executor)
+  const putLast = (tx: typeof db, n: unknown) =>
+    runLast(tx, { name: 'put_last', text: 'insert into numbers values ($1)' }, [n])
+  await transaction(db, tx => put(tx, 1))
+  const numbers = async () =>
+    (await sql<{ n: number }>`select n from numbers order by n`.execute(db)).rows.map(({ n }) => n)
+  const roundTrips = async (work: () => Promise<unknown>) => {
+    const before = proxy.counters.answers
+    await work()
+    return proxy.counters.answers - before
+  }
+  return { db, put, putLast, numbers, roundTrips }
+}
+
+test(
+  'a transaction begins with its first statement, without a round trip of its own',
+  needsPostgres,
+  async t => {
+    const { db, put, numbers, roundTrips } = await warmed(t)
+    const two = () =>
+      transaction(db, async tx => {
+        await put(tx, 2)
+        await put(tx, 3)
+      })
+    assert.equal(await roundTrips(two), 3, 'two statements and the commit')
+    assert.equal(await roundTrips(() => transaction(db, async () => {})), 0)
+    const script = () => transaction(db, tx => sql`insert into numbers values (4)`.execute(tx))
+    assert.equal(await roundTrips(script), 3, 'a text without values may be several statements')
+    assert.deepEqual(await numbers(), [1, 2, 3, 4])
+  },
+)
+
+test(
+  'what is known to be the last statement of a transaction is sent with its commit',
+  needsPostgres,
+  async t => {
+    const { db, put, putLast, numbers, roundTrips } = await warmed(t)
+    const both = () =>
+      transaction(db, async tx => {
+        await put(tx, 2)
+        await putLast(tx, 3)
+      })
+    assert.equal(await roundTrips(both), 2)
+    assert.equal(await roundTrips(() => transaction(db, tx => putLast(tx, 4))), 1, 'with begin and commit')
+    const notTheLast = () =>
+      transaction(db, async tx => {
+        await putLast(tx, 5)
+        await putLast(tx, 6)
+        await put(tx, 7)
+      })
+    assert.equal(await roundTrips(notTheLast), 4)
+    assert.deepEqual(await numbers(), [1, 2, 3, 4, 5, 6, 7])
+    const failing = transaction(db, async tx => {
+      await put(tx, 8)
+      await putLast(tx, 1)
+    })
+    await assert.rejects(failing, error => sqlState(error) === '23505')
+    const circle: Record<string, unknown> = {}
+    circle.self = circle
+    const unwritable = transaction(db, async tx => {
+      await put(tx, 8)
+      await putLast(tx, circle)
+    })
+    await assert.rejects(unwritable, /circular/)
+    const thrown = transaction(db, async tx => {
+      await put(tx, 8)
+      await putLast(tx, 9)
+      throw new Error('late')
+    })
+    await assert.rejects(thrown, /late/)
+    await put(db, 10)
+    assert.deepEqual(await numbers(), [1, 2, 3, 4, 5, 6, 7, 10], 'all of a transaction or nothing')
+  },
+)
+
+test(
+  'a transaction that fails by its first statement, or before it, leaves nothing',
+  needsPostgres,
+  async t => {
+    const { db, put, numbers, roundTrips } = await warmed(t)
+    await assert.rejects(
+      transaction(db, async tx => {
+        await put(tx, 1).catch(() => {})
+        await put(tx, 2)
+      }),
+      /current transaction is aborted/,
+    )
+    const early = () =>
+      assert.rejects(
+        transaction(db, () => Promise.reject(new Error('early'))),
+        /early/,
+      )
+    assert.equal(await roundTrips(early), 0)
+    await assert.rejects(
+      transaction(db, async tx => {
+        await put(tx, 2)
+        throw new Error('late')
+      }),
+      /late/,
+    )
+    await put(db, 5)
+    assert.deepEqual(await numbers(), [1, 5], 'and what comes after is a transaction by itself')
   },
 )
 

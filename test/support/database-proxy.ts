@@ -19,6 +19,8 @@ export interface ProxyCounters {
   lostAutocommits: number
   /** Connections cut by cut(). */
   cut: number
+  /** Round trips: how often the server was done with what it was asked. */
+  answers: number
   freezes: number
   frozenConnections: number
 }
@@ -67,6 +69,7 @@ export async function startDatabaseProxy({
     lostCommits: 0,
     lostAutocommits: 0,
     cut: 0,
+    answers: 0,
     freezes: 0,
     frozenConnections: 0,
   }
@@ -90,6 +93,7 @@ export async function startDatabaseProxy({
     const connection = new ProxiedConnection(client, connect({ ...server, noDelay: true }), {
       isLost,
       delayMs,
+      onAnswer: () => counters.answers++,
       onRefused: () => counters.refused++,
       onClosed: () => connections.delete(connection),
     })

@@ -6,10 +6,10 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../../scripts/free-port.ts'
 import { needsPostgres } from './engine.ts'
 import { eventually } from './eventually.ts'
 import type { Owner } from './lasting.ts'
-import { freePort } from './process.ts'
 
 const found = spawnSync('pgbouncer', ['--version'], { encoding: 'utf8' })
 

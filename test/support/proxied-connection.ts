@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 export interface Rules {
   isLost(ended: Ended): boolean
   delayMs(): number
+  onAnswer(): void
   onRefused(): void
   onClosed(): void
 }
@@ -25,7 +26,7 @@ export class ProxiedConnection {
     this.#rules = rules
     this.#toServer = new Line(server, rules.delayMs)
     this.#toClient = new Line(client, rules.delayMs)
-    const watch = new CommitWatch()
+    const watch = new CommitWatch(rules.onAnswer)
     const first = new FirstPackets()
     let connected = false
     server.once('connect', () => {
@@ -219,6 +220,11 @@ export class CommitWatch {
   #held: Buffer[] = []
   #tags: string[] = []
   #wrote = false
+  #onAnswer: () => void
+
+  constructor(onAnswer = () => {}) {
+    this.#onAnswer = onAnswer
+  }
 
   fromClient(chunk: Buffer): void {
     for (const { type, body } of this.#client.read(chunk)) {
@@ -239,6 +245,7 @@ export class CommitWatch {
       if (type === 'C' || this.#held.length > 0) this.#held.push(whole)
       else forward.push(whole)
       if (type !== 'Z') continue
+      this.#onAnswer()
       ended = this.#readyForQuery(String.fromCharCode(body[0]!)) ?? ended
       forward.push(...this.#held.splice(0))
     }

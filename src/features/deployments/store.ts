@@ -1,13 +1,13 @@
 // All SQL of deployments and of their events.
 import { sql } from 'kysely'
-import { auditedTable } from '../../kernel/audit.ts'
+import { auditedTable, entryInStatement } from '../../kernel/audit.ts'
 import { listPage } from '../../kernel/db/list.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import type { Key } from '../../kernel/http/pages.ts'
 import { columnsOf, jsonOf } from '../../kernel/noun.ts'
-import { SUBSCRIPTION_OF_DEPLOYMENT } from '../subscriptions/index.ts'
+import { following, SUBSCRIPTION_OF_DEPLOYMENT, type SubscriptionStatus } from '../subscriptions/index.ts'
 import { publishing } from '../webhooks/index.ts'
 import {
   type CloudDeploymentEventRow,
@@ -151,6 +151,8 @@ export interface Move extends Omit<CloudDeploymentEventRow, 'from_state'> {
   from: readonly DeploymentState[]
   /** Whether it must not happen while billing actions are suspended. */
   billing_action: boolean
+  /** What its subscription becomes; null leaves it as it is. */
+  subscription_status: SubscriptionStatus | null
 }
 
 export interface Moved {
@@ -159,10 +161,23 @@ export interface Moved {
   suspended: boolean
   /** The deployment as it is now, as JSON text; null when it was not moved. */
   json: string | null
+  /** The subscription that took its status. */
+  followed: string | null
 }
 
 // The guard: no row is written when the deployment has left the state it was read in while this waited for another move,
-// or billing actions were suspended meanwhile. The event is written and published by the same statement.
+// or billing actions were suspended meanwhile. The same statement writes and publishes the event, moves the subscription along
+// and writes the entries of the audit log.
+const MOVED_ENTRY = entryInStatement(
+  12,
+  {
+    tenant_id: 'm.tenant_id',
+    before: `jsonb_build_object('state', m.from_state)`,
+    after: `jsonb_build_object('state', m.state)`,
+  },
+  'moved m',
+)
+const FOLLOWING = following('moved', '$11', '$9', MOVED_ENTRY.next)
 const MOVE = {
   name: 'deployment_move',
   text: `with was as (
@@ -178,24 +193,22 @@ const MOVE = {
       select $4::uuid, m.id, m.from_state, m.state, $6, $7, $8, m.updated_at from moved m returning *
     ), ${publishing(`select 'deployment.transitioned' as type, d.tenant_id, e.created_at as occurred_at,
         json_build_object('tenant_id', d.tenant_id, 'deployment', ${DEPLOYMENT_JSON}, 'event', ${EVENT_JSON}) as data
-      from recorded e join moved d on d.id = e.deployment_id`)}
-    select was.tenant_id, was.state as from_state, was.billing_action_suspended as suspended,
-      (select ${jsonOf(Deployment, 'm')}::text from moved m) as json
+      from recorded e join moved d on d.id = e.deployment_id`)}, entry as (${MOVED_ENTRY.sql}),
+    ${FOLLOWING.sql}
+    select was.state as from_state, was.billing_action_suspended as suspended,
+      (select ${jsonOf(Deployment, 'm')}::text from moved m) as json, (select f.id from followed f) as followed
     from was`,
 }
 
 /** Undefined when there is no such deployment in the scope. */
 export async function moveDeployment(tx: Executor, scope: Scope, move: Move): Promise<Moved | undefined> {
   const { id, deployment_id, to_state, actor, actor_role, reason, created_at } = move
-  const [moved] = await runStatement<Moved & { tenant_id: string }>(tx, MOVE, [
+  const [moved] = await runStatement<Moved>(tx, MOVE, [
     ...[deployment_id, tenantOf(scope), move.from],
-    ...[id, to_state, actor, actor_role, reason, created_at, move.billing_action],
+    ...[id, to_state, actor, actor_role, reason, created_at, move.billing_action, move.subscription_status],
+    ...MOVED_ENTRY.values('updated', { subjectType: DEPLOYMENTS.table, subjectId: deployment_id }),
+    ...FOLLOWING.values(),
   ])
-  if (moved && moved.json !== null) {
-    const { tenant_id, from_state } = moved
-    const deployment = { id: deployment_id, tenant_id }
-    DEPLOYMENTS.recordChange(tx, { ...deployment, state: from_state }, { ...deployment, state: to_state })
-  }
   return moved
 }
 

@@ -55,16 +55,16 @@ export function transitionDeployment(
       reason,
       created_at: (await tenantTime.ofDeployment(tx, id)).toISOString(),
     }
-    const move = { ...asked, from: movableFrom(to, mover), billing_action: isBillingAction(to) }
+    const status = subscriptionAfter(to)
+    const billing_action = isBillingAction(to)
+    const move = { ...asked, from: movableFrom(to, mover), billing_action, subscription_status: status }
     const moved = await moveDeployment(tx, scopeOf(caller), move)
     if (!moved) throw notFound()
-    const { from_state: from, suspended, json } = moved
+    const { from_state: from, suspended, json, followed } = moved
     if (!mayMove(from, to, mover)) throw refusedMove(from, to, mover, suspended)
-    if (suspended && move.billing_action) throw billingSuspended(to)
+    if (suspended && billing_action) throw billingSuspended(to)
     if (json === null) throw await lostRace(tx, caller, id, from, to)
-    // In a statement of its own: it must see a subscription that was being made while the move waited for it.
-    const status = subscriptionAfter(to)
-    if (status !== null) await followDeployment(tx, id, status, asked.created_at)
+    if (status !== null) await followDeployment(tx, id, status, asked.created_at, followed)
     const allowed = allowedTransitions(to, mover, suspended)
     return { deployment: json, event: { ...asked, from_state: from }, allowed }
   })

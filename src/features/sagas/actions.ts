@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { Type } from 'typebox'
 import type { Deps } from '../../deps.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
-import { transaction } from '../../kernel/db/transaction.ts'
+import { beforeCommit, transaction } from '../../kernel/db/transaction.ts'
 import { conflict, invalid, notFound } from '../../kernel/errors.ts'
 import { fieldErrors, validatorCompiler } from '../../kernel/http/validation.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -40,7 +40,7 @@ export const sagaJob: JobType<typeof Payload> = {
 
 /** The run's `job_id` must be this id. Keyed by it too: the job before may still count as running. */
 export async function sendRun({ jobs }: Deps, tx: Executor, id: string, jobId: string): Promise<void> {
-  await jobs.send(tx, sagaJob, { saga_id: id }, { key: jobId, id: jobId })
+  await jobs.send(tx, sagaJob, { saga_id: id }, { key: jobId, id: jobId, last: true })
 }
 
 export interface SagaStart {
@@ -81,7 +81,7 @@ export async function startSaga(deps: Deps, tx: Executor, start: SagaStart): Pro
   }
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (await insertRun(tx, run)) {
-      await sendRun(deps, tx, id, jobId)
+      beforeCommit(tx, () => sendRun(deps, tx, id, jobId))
       deps.log.info({ saga_id: id, saga: kind.kind, actor }, 'saga pending')
       return { id, created: true }
     }

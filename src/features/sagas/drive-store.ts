@@ -50,29 +50,19 @@ export interface Written {
 /** The names of the steps of each kind, as this process knows them. */
 export type KnownSteps = Readonly<Record<string, readonly string[]>>
 
-/** Of a row `r`. */
-const isKnown = (known: KnownSteps) =>
-  sql`r.step_modules <@ array(select jsonb_array_elements_text(${JSON.stringify(known)}::jsonb -> r.kind))`
+/** SQL of a row `r`; the known steps are the first parameter, as JSON. */
+const KNOWN = `r.step_modules <@ array(select jsonb_array_elements_text($1::jsonb -> r.kind))`
 
-/** Of a row `r`: nobody has known its steps for a day, and whoever takes it fails it. */
-const isGivenUp = sql`coalesce(r.unknown_since < clock_timestamp() - interval '1 day', false)`
+/** SQL of a row `r`: nobody has known its steps for a day, and whoever takes it fails it. */
+const GIVEN_UP = `coalesce(r.unknown_since < clock_timestamp() - interval '1 day', false)`
 
-/**
- * Takes the runs that nobody drives and whose steps are known, each under the claim at its place, and begins their next
- * steps. One that was cancelled before begins none. Asked again with the same claims, it also returns what it took
- * before. Planned each time: a plan for an empty table would be a bad one later.
- */
-export async function claimRuns(
-  executor: Executor,
-  ids: string[],
-  claims: string[],
-  known: KnownSteps,
-): Promise<Claimed[]> {
-  const { rows } = await sql<Claimed>`with free as (
+const CLAIM = {
+  name: 'saga_claim',
+  text: `with free as (
     select r.id, mine.claim, r.claim is not null as again
-    from saga_runs r join unnest(${ids}::uuid[], ${claims}::uuid[]) as mine (id, claim) on mine.id = r.id
+    from saga_runs r join unnest($2::uuid[], $3::uuid[]) as mine (id, claim) on mine.id = r.id
     where (r.claim is null or r.claim = mine.claim) and r.status in ('pending', 'running', 'compensating')
-      and (${isKnown(known)} or ${isGivenUp})
+      and (${KNOWN} or ${GIVEN_UP})
     -- In one order, so that two who come for the same runs do not wait for each other.
     order by r.id for update of r
   ), run as (
@@ -86,9 +76,19 @@ export async function claimRuns(
     from run where status = 'running' and not cancel_requested and not again
   )
   select id, claim, kind, status, step_modules, current_step_index, compensating_index, inputs, context,
-    cancel_requested, cancel_requested_by from run`.execute(executor)
-  return rows
+    cancel_requested, cancel_requested_by from run`,
 }
+
+/**
+ * Takes the runs that nobody drives and whose steps are known, each under the claim at its place, and begins their next
+ * steps. One that was cancelled before begins none. Asked again with the same claims, it also returns what it took before.
+ */
+export const claimRuns = (
+  executor: Executor,
+  ids: string[],
+  claims: string[],
+  known: KnownSteps,
+): Promise<Claimed[]> => runStatement(executor, CLAIM, [JSON.stringify(known), ids, claims])
 
 /** Keeps the run from being taken by anyone else until the transaction ends; false when it is someone else's already. */
 export async function lockClaim(tx: Executor, id: string, claim: string): Promise<boolean> {
@@ -106,22 +106,30 @@ export async function awaitJob(executor: Executor, id: string, jobId: string): P
   return numAffectedRows === 1n
 }
 
+const MARK_UNKNOWN = {
+  name: 'saga_mark_unknown',
+  text: `update saga_runs r set unknown_since = coalesce(r.unknown_since, clock_timestamp())
+    where r.id = any($2::uuid[]) and r.claim is null and r.finished_at is null and not ${KNOWN}
+    returning r.id`,
+}
+
 /** Of these runs, those that nobody drives wait for a process that knows their steps. */
 export async function markUnknown(executor: Executor, ids: string[], known: KnownSteps): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    update saga_runs r set unknown_since = coalesce(r.unknown_since, clock_timestamp())
-    where r.id = any(${ids}::uuid[]) and r.claim is null and r.finished_at is null and not ${isKnown(known)}
-    returning r.id`.execute(executor)
+  const rows = await runStatement<{ id: string }>(executor, MARK_UNKNOWN, [JSON.stringify(known), ids])
   return rows.map(({ id }) => id)
+}
+
+const LIST_LEFT = {
+  name: 'saga_list_left',
+  text: `select r.id from saga_runs r
+    where r.status in ('pending', 'running', 'compensating') and r.claim is null and r.unknown_since is not null
+      and (${KNOWN} or ${GIVEN_UP})
+    order by r.id limit $2`,
 }
 
 /** Runs that a process left alone because it did not know their steps, and that this one may take. */
 export async function listLeft(executor: Executor, known: KnownSteps, limit: number): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select r.id from saga_runs r
-    where r.status in ('pending', 'running', 'compensating') and r.claim is null and r.unknown_since is not null
-      and (${isKnown(known)} or ${isGivenUp})
-    order by r.id limit ${limit}`.execute(executor)
+  const rows = await runStatement<{ id: string }>(executor, LIST_LEFT, [JSON.stringify(known), limit])
   return rows.map(({ id }) => id)
 }
 

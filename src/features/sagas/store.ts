@@ -4,6 +4,7 @@
 import { sql } from 'kysely'
 import { auditedTable } from '../../kernel/audit.ts'
 import { listPage } from '../../kernel/db/list.ts'
+import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
 import type { Key } from '../../kernel/http/pages.ts'
@@ -58,15 +59,20 @@ const RUNS = auditedTable('saga_runs', {
   silent: ['job_id', 'claim', 'last_write', 'heartbeat_at', 'suspected_at'],
 })
 
+const INSERT_RUN = {
+  name: 'insert_saga_run',
+  text: `insert into saga_runs
+      (id, kind, status, step_modules, inputs, business_key, deployment_id, tenant_id, actor, job_id, heartbeat_at, created_at)
+    values ($1, $2, 'pending', $3, $4, $5, $6, $7, $8, $9, clock_timestamp(), clock_timestamp())
+    on conflict (kind, business_key) where status in ('pending', 'running', 'compensating') do nothing
+    returning *`,
+}
+
 /** False when a run of the kind is under way with that key. */
 export async function insertRun(tx: Executor, run: NewRun): Promise<boolean> {
-  const { rows } = await sql<SagaRunRow>`
-    insert into saga_runs
-      (id, kind, status, step_modules, inputs, business_key, deployment_id, tenant_id, actor, job_id, heartbeat_at, created_at)
-    values (${run.id}, ${run.kind}, 'pending', ${run.stepModules}, ${run.inputs}, ${run.businessKey}, ${run.deploymentId},
-      ${run.tenantId}, ${run.actor}, ${run.jobId}, clock_timestamp(), clock_timestamp())
-    on conflict (kind, business_key) where status in ('pending', 'running', 'compensating') do nothing
-    returning *`.execute(tx)
+  const { id, kind, stepModules, inputs, businessKey, deploymentId, tenantId, actor, jobId } = run
+  const values = [id, kind, stepModules, inputs, businessKey, deploymentId, tenantId, actor, jobId]
+  const rows = await runStatement<SagaRunRow>(tx, INSERT_RUN, values)
   for (const row of rows) RUNS.recordChange(tx, null, row)
   return rows.length > 0
 }

@@ -1,4 +1,4 @@
-// Subscribing to a plan, and what a deployment's moves and the months do.
+// Subscribing to a plan, and what the months do.
 import type { Deps } from '../../deps.ts'
 import { violatedConstraint } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
@@ -8,14 +8,7 @@ import type { Task } from '../../kernel/queue/queues.ts'
 import { monthOf } from '../../kernel/time.ts'
 import { type AddonRow, findActiveVersion, findAddons } from '../catalog/index.ts'
 import type { MonthPreview, PreviewMonth } from './month-preview.ts'
-import {
-  insertSubscription,
-  lockSubscription,
-  type Period,
-  rollOver,
-  setStatus,
-  subscriptionJson,
-} from './store.ts'
+import { insertSubscription, lockSubscription, type Period, rollOver, subscriptionJson } from './store.ts'
 import type { SubscriptionAddonRow, SubscriptionStatus } from './subscription.ts'
 
 /** The calendar month. */
@@ -40,9 +33,6 @@ export const rollOverPeriods = ({ db, clock }: Deps): Task => ({
 /** The same for the tenant of a test clock. */
 export const rollOverTenant = (tx: Executor, tenantId: string, now: Date): Promise<number> =>
   rollOver(tx, periodOf(now), now.toISOString(), tenantId)
-
-/** A deployment's move pauses, resumes or cancels its subscription. */
-export const followDeployment = setStatus
 
 export type AddonChoice = string | { code: string; quantity?: number }
 

@@ -1,7 +1,6 @@
 // Subscriptions: what other parts of the service may use.
 export {
   type AddonChoice,
-  followDeployment,
   previewSubscribe,
   rollOverPeriods,
   rollOverTenant,
@@ -20,6 +19,8 @@ export {
   type Entitlement,
   findEntitlement,
   findTerms,
+  followDeployment,
+  following,
   SUBSCRIPTION_OF_DEPLOYMENT,
   versionMembers,
 } from './store.ts'

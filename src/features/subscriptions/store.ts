@@ -1,6 +1,6 @@
 // All SQL of subscriptions, of the terms they had, have and will have, and of their addons.
 import { sql } from 'kysely'
-import { auditedTable } from '../../kernel/audit.ts'
+import { auditedTable, entryInStatement } from '../../kernel/audit.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -30,22 +30,25 @@ const versionAt = (subscription: string, at: string): string => `
 
 /** SQL: the subscription of a deployment as JSON, as it is at a time. */
 export const SUBSCRIPTION_OF_DEPLOYMENT = (deploymentId: string, at: string): string => {
-  const addons = (condition: string, order: string) => `(
-    select coalesce(json_agg(${jsonOf(SubscriptionAddon, 'a')} order by ${order}), '[]') from subscription_addons a
-    where a.subscription_id = s.id and (a.valid_to is null or a.valid_to > a.valid_from) and ${condition})`
+  const addons = (condition: string, order: string) =>
+    `coalesce(json_agg(${jsonOf(SubscriptionAddon, 'a')} order by ${order}) filter (where ${condition}), '[]')`
   const shown = {
     plan_version_id: 'v.id',
-    addons: addons(`a.valid_from <= ${at} and (a.valid_to is null or a.valid_to > ${at})`, 'a.code'),
+    addons: 'a.now',
     scheduled_versions: `(
       select coalesce(json_agg(${jsonOf(ScheduledVersion, 't')} order by t.valid_from), '[]')
       from subscription_terms t join plan_versions sv on sv.id = t.plan_version_id join plans sp on sp.id = sv.plan_id
       where t.subscription_id = s.id and t.valid_from > ${at} and (t.valid_to is null or t.valid_to > t.valid_from))`,
-    scheduled_addons: addons(`a.valid_from > ${at}`, 'a.valid_from, a.code'),
+    scheduled_addons: 'a.scheduled',
   }
   return `
   select ${jsonOf(Subscription, 's', shown)} from subscriptions s
   join plan_versions v on v.id = coalesce((${versionAt('s.id', at)}), s.plan_version_id)
   join plans p on p.id = v.plan_id
+  cross join lateral (
+    select ${addons(`a.valid_from <= ${at} and (a.valid_to is null or a.valid_to > ${at})`, 'a.code')} as now,
+      ${addons(`a.valid_from > ${at}`, 'a.valid_from, a.code')} as scheduled
+    from subscription_addons a where a.subscription_id = s.id and (a.valid_to is null or a.valid_to > a.valid_from)) a
   where s.deployment_id = ${deploymentId}`
 }
 
@@ -194,29 +197,50 @@ export async function endAddon(tx: Executor, id: string, valid_to: string): Prom
   await ADDONS.update(tx, { id }, { valid_to })
 }
 
-// Prepared, because every move of a deployment runs it.
-const SET_STATUS = {
-  name: 'subscription_set_status',
-  text: `with was as (
-      select id, status from subscriptions
-      where deployment_id = $1::uuid and status not in ('cancelled', $2) for no key update
-    )
-    update subscriptions s set status = $2, updated_at = $3 from was where s.id = was.id
-    returning s.id, was.status as was`,
+/**
+ * SQL: the subscriptions of `deployments` take a status, unless it is null; one that is cancelled stays so. Part of the move's own
+ * statement, with the entries of the audit log, whose parameters begin at `first`. The move's lock is taken before theirs.
+ */
+export function following(deployments: string, status: string, at: string, first: number) {
+  const known = {
+    subject_id: 'f.id::text',
+    before: `jsonb_build_object('status', f.was)`,
+    after: `jsonb_build_object('status', f.status)`,
+  }
+  const entry = entryInStatement(first, known, 'followed f')
+  return {
+    sql: `subscribed as (
+      select s.id, s.status from ${deployments} d join subscriptions s on s.deployment_id = d.id
+      where s.status not in ('cancelled', ${status}::text) for no key update of s
+    ), followed as (
+      update subscriptions s set status = ${status}::text, updated_at = ${at} from subscribed u where s.id = u.id
+      returning s.id, s.status, u.status as was
+    ), followed_entry as (${entry.sql})`,
+    values: () => entry.values('updated', { subjectType: SUBSCRIPTIONS.table }),
+  }
 }
 
-/** A subscription that is cancelled stays so, and its terms end. */
-export async function setStatus(
+const FOLLOWING = following('(select $1::uuid as id)', '$2', '$3', 4)
+const FOLLOW = {
+  name: 'subscription_follow',
+  text: `with ${FOLLOWING.sql} select id from followed`,
+}
+
+/**
+ * A deployment's move pauses, resumes or cancels its subscription. `followed` is the one that the move's own statement found
+ * and changed. A subscription that was being made while the move waited is not seen there, only by a statement after it.
+ */
+export async function followDeployment(
   tx: Executor,
   deploymentId: string,
   status: SubscriptionStatus,
   at: string,
+  followed: string | null,
 ): Promise<void> {
-  const values = [deploymentId, status, at]
-  const [set] = await runStatement<{ id: string; was: SubscriptionStatus }>(tx, SET_STATUS, values)
-  if (!set) return
-  SUBSCRIPTIONS.recordChange(tx, { id: set.id, status: set.was }, { id: set.id, status })
-  if (status === 'cancelled') await endTerms(tx, set.id, at)
+  const late = async () =>
+    (await runStatement<{ id: string }>(tx, FOLLOW, [deploymentId, status, at, ...FOLLOWING.values()]))[0]?.id
+  const id = followed ?? (await late())
+  if (id && status === 'cancelled') await endTerms(tx, id, at)
 }
 
 const beginTerms = (tx: Executor, subscription_id: string, plan_version_id: string, valid_from: string) =>

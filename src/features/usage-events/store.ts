@@ -1,12 +1,18 @@
 // All SQL of usage events: each is kept once and counted in its hour by one statement; and what they add up to.
 import { type RawBuilder, sql } from 'kysely'
-import { requestEntry, requestEntryValues } from '../../kernel/audit.ts'
+import { entryInStatement } from '../../kernel/audit.ts'
 import { arrayLiteral } from '../../kernel/db/array-literal.ts'
 import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import type { UsageEvent } from './cloud-event.ts'
 
 const HOUR = "date_bin('1 hour', at, '2000-01-01T00:00:00Z')"
+
+const ENTRY = entryInStatement(
+  12,
+  { after: "jsonb_build_object('new', n)" },
+  '(select count(*) as n from made having count(*) > 0) m',
+)
 
 /**
  * The parts are done one after the other, and each in the order of its keys: the events first, for everything behind reads
@@ -46,8 +52,7 @@ const INSERT = {
       select distinct deployment_id, (date_trunc('month', at, 'UTC') at time zone 'UTC')::date, $9::timestamptz
       from made where at < $10::timestamptz order by 1, 2
       on conflict (deployment_id, month) do update set received_at = excluded.received_at
-    ), entry as (${requestEntry(12, "jsonb_build_object('new', n)", '(select count(*) as n from made having count(*) > 0) m')}
-    )
+    ), entry as (${ENTRY.sql})
     select count(*)::int as made from made`,
 }
 
@@ -71,7 +76,7 @@ export async function insertEvents(
   const [row] = await runStatement<{ made: number }>(executor, INSERT, [
     ...[column('tenant_id'), column('source'), column('event_id'), column('deployment_id')],
     ...[column('meter'), column('at'), column('value'), column('member'), at, monthStart, latest],
-    ...requestEntryValues({
+    ...ENTRY.values('requested', {
       subjectType: 'usage_events',
       subjectId: subjectIn(events),
       tenantId: tenantIn(events),

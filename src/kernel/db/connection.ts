@@ -6,7 +6,8 @@ import { connect, type Socket } from 'node:net'
 import pg from 'pg'
 import { parsers } from './engine.ts'
 import { LostConnection, sqlState } from './errors.ts'
-import { preparedName } from './statement.ts'
+import { BEGIN, COMMIT, JoinedQuery, type Messages, NamedQuery } from './joined-query.ts'
+import { isLast, preparedName } from './statement.ts'
 
 /**
  * Whether connections share sessions with others. Behind a pooler in transaction mode each transaction may meet another
@@ -66,14 +67,25 @@ export const types: pg.CustomTypesConfig = {
 }
 
 type Callback = (error: Error | undefined, result: pg.QueryResult) => void
-type Send = (config: pg.QueryConfig, callback: Callback) => void
+type Sendable = pg.QueryConfig | pg.Submittable
+type Send = (query: Sendable, callback: Callback) => void
 
 /** What node-postgres does not declare. */
 interface Internals {
-  connection: { stream: Socket }
+  connection: Messages & { stream: Socket }
   processID: number | null
   secretKey: number | null
 }
+
+/** What is sent with the next statement: a transaction's begin, and a statement that is most likely its last. */
+interface Waiting {
+  begin: boolean
+  last: pg.QueryConfig | undefined
+}
+
+/** The server is asked for nothing. */
+const unasked = (command: string): Promise<Pick<pg.QueryResult, 'command' | 'rows' | 'rowCount'>> =>
+  Promise.resolve({ command, rows: [], rowCount: null })
 
 export class Connection extends pg.Client {
   /** Whether a pooler is in between. */
@@ -86,6 +98,7 @@ export class Connection extends pg.Client {
   #options: ConnectionOptions
   #serverLimitMs = 0
   #plannedAt = performance.now()
+  #waiting: Waiting = { begin: false, last: undefined }
 
   constructor(options: ConnectionOptions) {
     super({ ...options, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
@@ -156,8 +169,63 @@ export class Connection extends pg.Client {
         : { ...(given as pg.QueryConfig) }
     const limitMs = this.#limit()
     this.#prepare(config, limitMs)
-    return this.#send(config, limitMs, typeof values === 'function' ? (values as Callback) : callback)
+    const answer = typeof values === 'function' ? (values as Callback) : callback
+    return answer || this.pooled ? this.#send(config, limitMs, answer) : this.#gather(config, limitMs)
   }) as pg.Client['query']
+
+  /** A transaction begins with its first statement, and ends with its last one where that is known to be the last. */
+  #gather(config: pg.QueryConfig, limitMs: number): Promise<unknown> {
+    const { text } = config
+    if (text === BEGIN.text) return this.#begin(limitMs)
+    if (text === COMMIT.text) return this.#commit(limitMs)
+    if (text === 'rollback')
+      return this.#takeWaiting().begin ? unasked('ROLLBACK') : this.#send(config, limitMs)
+    const inTransaction = this.#waiting.begin || this.getTransactionStatus() === 'T'
+    return this.#go(config, limitMs, inTransaction && isLast(text))
+  }
+
+  #begin(limitMs: number): Promise<unknown> {
+    if (!this.#canJoin(BEGIN)) return this.#send(BEGIN, limitMs)
+    this.#waiting.begin = true
+    return unasked('BEGIN')
+  }
+
+  async #commit(limitMs: number): Promise<unknown> {
+    const { begin, last } = this.#takeWaiting()
+    if (!last) return begin ? unasked('COMMIT') : this.#send(COMMIT, limitMs)
+    if (this.#canJoin(COMMIT)) return this.#send(new JoinedQuery(last, { begin, commit: true }), limitMs)
+    await this.#sendFirst(begin, last, limitMs)
+    return this.#send(COMMIT, limitMs)
+  }
+
+  async #go(config: pg.QueryConfig, limitMs: number, waits: boolean): Promise<unknown> {
+    const { begin, last } = this.#takeWaiting()
+    // It was not the last after all.
+    if (last) await this.#sendFirst(begin, last, limitMs)
+    const begins = begin && !last
+    if (!waits) return this.#sendFirst(begins, config, limitMs)
+    this.#waiting = { begin: begins, last: config }
+    return unasked('')
+  }
+
+  async #sendFirst(begin: boolean, config: pg.QueryConfig, limitMs: number): Promise<unknown> {
+    if (!begin) return this.#send(new NamedQuery(config), limitMs)
+    if (config.name || config.values?.length)
+      return this.#send(new JoinedQuery(config, { begin, commit: false }), limitMs)
+    // It may be several statements, which cannot be sent with another.
+    await this.#send(BEGIN, limitMs)
+    return this.#send(config, limitMs)
+  }
+
+  #takeWaiting(): Waiting {
+    const waiting = this.#waiting
+    this.#waiting = { begin: false, last: undefined }
+    return waiting
+  }
+
+  #canJoin({ name }: typeof BEGIN): boolean {
+    return (this as unknown as Internals).connection.parsedStatements[name] !== undefined
+  }
 
   #limit(): number {
     const limitMs = this.#options.limit()
@@ -187,10 +255,10 @@ export class Connection extends pg.Client {
     this.#send({ text: `set statement_timeout = ${limit}` }, ALIVE_WITHIN_MS).catch(() => {})
   }
 
-  #send(config: pg.QueryConfig, limitMs: number): Promise<pg.QueryResult>
-  #send(config: pg.QueryConfig, limitMs: number, callback: Callback | undefined): unknown
-  #send(config: pg.QueryConfig, limitMs: number, callback?: Callback): unknown {
-    const send: Send = (query, answer) => (pg.Client.prototype.query as Send).call(this, query, answer)
+  #send(query: Sendable, limitMs: number): Promise<pg.QueryResult>
+  #send(query: Sendable, limitMs: number, callback: Callback | undefined): unknown
+  #send(query: Sendable, limitMs: number, callback?: Callback): unknown {
+    const send = (answer: Callback) => (pg.Client.prototype.query as Send).call(this, query, answer)
     const giveUp = limitMs === UNLIMITED ? undefined : setTimeout(() => this.destroy(lost(limitMs)), limitMs)
     // A single statement behind a pooler has no limit of the server's.
     const cancel = giveUp && this.pooled ? setTimeout(() => this.#cancel(), serverLimit(limitMs)) : undefined
@@ -206,13 +274,13 @@ export class Connection extends pg.Client {
       this.#options.onError?.(error)
     }
     if (callback) {
-      return send(config, (error, result) => {
+      return send((error, result) => {
         done(error)
         callback(error, result)
       })
     }
     return new Promise((resolve, reject) => {
-      send(config, (error, result) => {
+      send((error, result) => {
         done(error)
         if (error) reject(error)
         else resolve(result)

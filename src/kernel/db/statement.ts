@@ -21,6 +21,26 @@ export async function runStatement<Row>(
   return (await executor.executeQuery<Row>(CompiledQuery.raw(text, values))).rows
 }
 
+/** Kysely hands texts alone to the client: so the text says it. */
+const LAST = '-- with the commit\n'
+const lasts = new Map<string, string>()
+
+/**
+ * For a statement whose answer nobody waits for, as the last of its transaction: PostgreSQL gets it together with the commit, a
+ * round trip less. What it fails by is told by the commit. Where another statement follows, it is sent before that one.
+ */
+export async function runLast(tx: Executor, { name, text }: Statement, values: unknown[]): Promise<void> {
+  if (values.length === 0) throw new Error('only a statement with values can be sent with another')
+  let last = lasts.get(text)
+  if (last === undefined) {
+    last = LAST + text
+    lasts.set(text, last)
+  }
+  await runStatement(tx, { name, text: last }, values)
+}
+
+export const isLast = (text: string): boolean => text.startsWith(LAST)
+
 /** The name that a statement is prepared under, or undefined where it is not. */
 export function preparedName(text: string, values: unknown): string | undefined {
   // What comes without values may be several commands in one text, which cannot be prepared: the queue's own upkeep is.

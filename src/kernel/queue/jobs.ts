@@ -6,6 +6,7 @@ import type { Static, TSchema } from 'typebox'
 import { UNLIMITED } from '../db/connection.ts'
 import type { Engine } from '../db/engine.ts'
 import { sqlState } from '../db/errors.ts'
+import { runLast } from '../db/statement.ts'
 import type { Executor } from '../db/tables.ts'
 import type { Metrics } from '../metrics.ts'
 import { retry } from '../retry.ts'
@@ -33,6 +34,8 @@ export interface SendOptions {
   delayMs?: number
   /** Below 0: waits for the queue's other jobs, however long it has been there. */
   priority?: number
+  /** As the last of its transaction, for a key that is new: nobody asks what became of it. */
+  last?: boolean
 }
 
 export interface Envelopes<P extends TSchema> {
@@ -153,10 +156,10 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
       for (const type of types) if (type.ownQueue) await ensure(queueOf(type), queueOptions(type.queue))
     },
 
-    send(tx, type, payload, { key, id, delayMs, priority }) {
+    send(tx, type, payload, { key, id, delayMs, priority, last }) {
       const envelope: Envelope = { job: type.name, payload }
       return boss.send(queueOf(type), envelope, {
-        db: fromKysely(tx),
+        db: last ? lastly(tx) : fromKysely(tx),
         singletonKey: `${type.name}:${key}`,
         id,
         ...(delayMs !== undefined && { startAfter: Math.ceil(delayMs / 1000) }),
@@ -263,14 +266,24 @@ export function createJobs({ engine, log, metrics, worker }: JobsOptions): Jobs 
   async function addWorker(queue: QueueName, name: string, handlers: Map<string, JobHandler>): Promise<void> {
     const { batch = 1 }: QueueSettings = QUEUES[queue]
     const options = { batchSize: batch, notifyPollingIntervalSeconds: NOTIFIED_POLL_SECONDS }
-    // There may be more: pg-boss would let the worker rest after every fetch.
-    const goOn = () => boss.notifyWorker(workerId)
     let workerId = ''
-    workerId = await boss.work<Envelope>(name, { ...options, perJobResults: true }, jobs =>
-      Promise.all(jobs.map(job => runJob(parts, { queue, name, job, handlers }))).finally(goOn),
-    )
+    workerId = await boss.work<Envelope>(name, { ...options, perJobResults: true }, async jobs => {
+      try {
+        return await Promise.all(jobs.map(job => runJob(parts, { queue, name, job, handlers })))
+      } finally {
+        // There may be more: pg-boss would let the worker rest after every fetch. What has come since is announced.
+        if (jobs.length === batch) boss.notifyWorker(workerId)
+      }
+    })
   }
 }
+
+const lastly = (tx: Executor) => ({
+  async executeSql(text: string, values: unknown[] = []) {
+    await runLast(tx, { name: '', text }, values)
+    return { rows: [] }
+  },
+})
 
 /** pg-boss waits for its lock for 30 seconds. */
 const LOCK_NOT_AVAILABLE = '55P03'
