@@ -19,6 +19,7 @@ import {
   whenFetched,
 } from '../support/billing.ts'
 import { BAD_FILES, csv, csvObjects, HEADER, row } from '../support/csv.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { jobPart, sweepOne } from '../support/sweep.ts'
@@ -156,48 +157,57 @@ test('the provider’s own examples of the list and the file give net, tax and g
   )
 })
 
-test('every bad file leaves the lines as they were, and the invoice says which line is wrong', async t => {
-  const bundle = await setup(t)
-  const invoice = await haveInvoice(bundle, { amount: '12.00' })
-  assert.equal(
-    await ingest(bundle, invoice, csv([row(), row({ description: 'web-02 (s-1vcpu-1gb)' })])),
-    'ingested',
-  )
-  const { db } = bundle.ctx
-  const header = () =>
-    db.selectFrom('cloud_invoices').selectAll().where('id', '=', invoice.id).executeTakeFirstOrThrow()
-  const set = () =>
-    db.selectFrom('cloud_cost_lines').selectAll().where('invoice_id', '=', invoice.id).orderBy('id').execute()
-  const [ingested, good] = [await header(), await set()]
-  assert.deepEqual([ingested.reconciled, good.length], [true, 2])
+test(
+  'every bad file leaves the lines as they were, and the invoice says which line is wrong',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const invoice = await haveInvoice(bundle, { amount: '12.00' })
+    assert.equal(
+      await ingest(bundle, invoice, csv([row(), row({ description: 'web-02 (s-1vcpu-1gb)' })])),
+      'ingested',
+    )
+    const { db } = bundle.ctx
+    const header = () =>
+      db.selectFrom('cloud_invoices').selectAll().where('id', '=', invoice.id).executeTakeFirstOrThrow()
+    const set = () =>
+      db
+        .selectFrom('cloud_cost_lines')
+        .selectAll()
+        .where('invoice_id', '=', invoice.id)
+        .orderBy('id')
+        .execute()
+    const [ingested, good] = [await header(), await set()]
+    assert.deepEqual([ingested.reconciled, good.length], [true, 2])
 
-  // What is wrong may also come after a million good lines; here after a few batches.
-  const late = csv([...Array.from({ length: 2_500 }, () => row()), row({ USD: 'x' })])
-  const files = [
-    ...BAD_FILES,
-    ['no lines', csv([]), /there are no lines/] as const,
-    ['late', late, /line 2502, column USD: "x" is not an amount/] as const,
-  ]
-  for (const [what, file, says] of files) {
-    await assert.rejects(ingest(bundle, invoice, file), says, what)
-    const failed = await header()
-    assert.equal(failed.ingest_status, 'failed', what)
-    assert.match(failed.ingest_error ?? '', says, what)
-    assert.deepEqual({ ...failed, ingest_status: 'ingested', ingest_error: null }, ingested, what)
-    assert.deepEqual(await set(), good, what)
-  }
+    // What is wrong may also come after a million good lines; here after a few batches.
+    const late = csv([...Array.from({ length: 2_500 }, () => row()), row({ USD: 'x' })])
+    const files = [
+      ...BAD_FILES,
+      ['no lines', csv([]), /there are no lines/] as const,
+      ['late', late, /line 2502, column USD: "x" is not an amount/] as const,
+    ]
+    for (const [what, file, says] of files) {
+      await assert.rejects(ingest(bundle, invoice, file), says, what)
+      const failed = await header()
+      assert.equal(failed.ingest_status, 'failed', what)
+      assert.match(failed.ingest_error ?? '', says, what)
+      assert.deepEqual({ ...failed, ingest_status: 'ingested', ingest_error: null }, ingested, what)
+      assert.deepEqual(await set(), good, what)
+    }
 
-  // The old file again is no new set; another one is.
-  assert.equal(
-    await ingest(bundle, invoice, csv([row(), row({ description: 'web-02 (s-1vcpu-1gb)' })])),
-    'unchanged',
-  )
-  assert.deepEqual([await header(), await set()], [ingested, good])
-  assert.equal(await ingest(bundle, invoice, csv([row({ USD: '$7.005' })])), 'ingested')
-  const [line] = await costLines(bundle, `invoice_id=${invoice.id}`)
-  assert.deepEqual([line?.amount, line?.amount_minor], ['7.005', 701])
-  assert.equal((await invoiceOf(bundle, invoice)).reconciled, false)
-})
+    // The old file again is no new set; another one is.
+    assert.equal(
+      await ingest(bundle, invoice, csv([row(), row({ description: 'web-02 (s-1vcpu-1gb)' })])),
+      'unchanged',
+    )
+    assert.deepEqual([await header(), await set()], [ingested, good])
+    assert.equal(await ingest(bundle, invoice, csv([row({ USD: '$7.005' })])), 'ingested')
+    const [line] = await costLines(bundle, `invoice_id=${invoice.id}`)
+    assert.deepEqual([line?.amount, line?.amount_minor], ['7.005', 701])
+    assert.equal((await invoiceOf(bundle, invoice)).reconciled, false)
+  },
+)
 
 test('what lines say has one hash however the file is written, and another when a line changes', async t => {
   const bundle = await setup(t)
@@ -220,89 +230,101 @@ test('what lines say has one hash however the file is written, and another when 
   )
 })
 
-test('a file that is refused is not asked for again until the next listing, an answer that fails is, and a changed amount is fetched anew', async t => {
-  const bundle = await setup(t, { worker: true, provider: {} })
-  const { sandbox, ctx, call } = bundle
-  const newest = sandbox.world.billing.invoices(sandbox.clock.now())[0]!
-  const path = `/v2/customers/my/invoices/${newest.uuid}/csv`
-  sandbox.faults.add({ fault: 'cut_json', keep: 0.02, match: { path } })
-  await runTask(bundle, 'billing_history')
-  const [failed] = (await whenFetched(bundle)).filter(invoice => invoice.ingest_status === 'failed')
-  assert.equal(failed?.invoice_uuid, newest.uuid)
-  assert.match(failed?.ingest_error ?? '', /^(line 1: columns are missing|there are no lines)/)
-  const dead = await call('GET', '/api/v1/admin/dead_letters')
-  assert.deepEqual(dead.body.data, [])
+test(
+  'a file that is refused is not asked for again until the next listing, an answer that fails is, and a changed amount is fetched anew',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { worker: true, provider: {} })
+    const { sandbox, ctx, call } = bundle
+    const newest = sandbox.world.billing.invoices(sandbox.clock.now())[0]!
+    const path = `/v2/customers/my/invoices/${newest.uuid}/csv`
+    sandbox.faults.add({ fault: 'cut_json', keep: 0.02, match: { path } })
+    await runTask(bundle, 'billing_history')
+    const [failed] = (await whenFetched(bundle)).filter(invoice => invoice.ingest_status === 'failed')
+    assert.equal(failed?.invoice_uuid, newest.uuid)
+    assert.match(failed?.ingest_error ?? '', /^(line 1: columns are missing|there are no lines)/)
+    const dead = await call('GET', '/api/v1/admin/dead_letters')
+    assert.deepEqual(dead.body.data, [])
 
-  // Lost for the client's own three attempts: the job is to be tried again by the queue, seconds later.
-  sandbox.faults.add({ fault: 'connection_reset', times: 3, match: { path } })
-  await runTask(bundle, 'billing_history')
-  await eventually('the queue will try again', async () => {
-    const { rows } = await sql`
+    // Lost for the client's own three attempts: the job is to be tried again by the queue, seconds later.
+    sandbox.faults.add({ fault: 'connection_reset', times: 3, match: { path } })
+    await runTask(bundle, 'billing_history')
+    await eventually('the queue will try again', async () => {
+      const { rows } = await sql`
       select 1 from pgboss.job where data ->> 'job' = 'ingest_invoice' and state = 'retry'`.execute(ctx.db)
-    return rows.length === 1
-  })
-  assert.match((await invoiceOf(bundle, failed!)).ingest_error ?? '', /the connection failed/)
+      return rows.length === 1
+    })
+    assert.match((await invoiceOf(bundle, failed!)).ingest_error ?? '', /the connection failed/)
 
-  const [other] = (await whenFetched(bundle)).filter(invoice => invoice.id !== failed!.id)
-  await ctx.db
-    .updateTable('cloud_invoices')
-    .set({ amount: '1.00', reconciled: false })
-    .where('id', '=', other!.id)
-    .execute()
-  await runTask(bundle, 'billing_history')
-  await eventually('it is fetched and found unchanged', async () => {
-    const invoice = await invoiceOf(bundle, other!)
-    return invoice.ingest_status === 'ingested' && invoice.reconciled === true
-  })
-  assert.deepEqual(await invoiceOf(bundle, other!), { ...other, file: null })
-})
+    const [other] = (await whenFetched(bundle)).filter(invoice => invoice.id !== failed!.id)
+    await ctx.db
+      .updateTable('cloud_invoices')
+      .set({ amount: '1.00', reconciled: false })
+      .where('id', '=', other!.id)
+      .execute()
+    await runTask(bundle, 'billing_history')
+    await eventually('it is fetched and found unchanged', async () => {
+      const invoice = await invoiceOf(bundle, other!)
+      return invoice.ingest_status === 'ingested' && invoice.reconciled === true
+    })
+    assert.deepEqual(await invoiceOf(bundle, other!), { ...other, file: null })
+  },
+)
 
-test('an export names the provider’s account to operators and not to tenants, and invoices are listed also where it is not told', async t => {
-  const bundle = await setup(t, { worker: true, provider: {} })
-  const { call, sandbox, tokens } = bundle
-  const path = '/v2/account'
-  const accountIn = async (url: string, token?: string) => {
-    const { text } = await call('GET', `${url}?period=2026-10-01`, { token })
-    const [first] = csvObjects(text)
-    return first && [first.BillingAccountId, first.BillingAccountName]
-  }
-  sandbox.faults.add({ fault: 'server_error', status: 403, id: 'forbidden', match: { path } })
-  assert.equal((await runTask(bundle, 'billing_history')).status, 'completed')
-  const [line] = await costLines(bundle, `invoice_id=${(await whenFetched(bundle))[0]!.id}&limit=1`)
-  assert.match(bundle.logged(), /does not say whose account this is/)
-  assert.deepEqual(await accountIn('/api/v1/billing/focus'), ['platform', 'platform'])
+test(
+  'an export names the provider’s account to operators and not to tenants, and invoices are listed also where it is not told',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { worker: true, provider: {} })
+    const { call, sandbox, tokens } = bundle
+    const path = '/v2/account'
+    const accountIn = async (url: string, token?: string) => {
+      const { text } = await call('GET', `${url}?period=2026-10-01`, { token })
+      const [first] = csvObjects(text)
+      return first && [first.BillingAccountId, first.BillingAccountName]
+    }
+    sandbox.faults.add({ fault: 'server_error', status: 403, id: 'forbidden', match: { path } })
+    assert.equal((await runTask(bundle, 'billing_history')).status, 'completed')
+    const [line] = await costLines(bundle, `invoice_id=${(await whenFetched(bundle))[0]!.id}&limit=1`)
+    assert.match(bundle.logged(), /does not say whose account this is/)
+    assert.deepEqual(await accountIn('/api/v1/billing/focus'), ['platform', 'platform'])
 
-  assert.equal((await runTask(bundle, 'billing_history')).status, 'completed')
-  const { team } = sandbox.world.account
-  assert.deepEqual(await accountIn('/api/v1/billing/focus'), [team!.uuid, team!.name])
-  await call('POST', `/api/v1/billing/cost-lines/${line!.id}/assign`, { body: { tenant_id: 'acme' } })
-  assert.deepEqual(await accountIn('/api/v1/costs/focus', await tokens.tenant('acme')), [
-    'platform',
-    'platform',
-  ])
-})
+    assert.equal((await runTask(bundle, 'billing_history')).status, 'completed')
+    const { team } = sandbox.world.account
+    assert.deepEqual(await accountIn('/api/v1/billing/focus'), [team!.uuid, team!.name])
+    await call('POST', `/api/v1/billing/cost-lines/${line!.id}/assign`, { body: { tenant_id: 'acme' } })
+    assert.deepEqual(await accountIn('/api/v1/costs/focus', await tokens.tenant('acme')), [
+      'platform',
+      'platform',
+    ])
+  },
+)
 
-test('a rate limit that asks for patience postpones an ingest instead of failing it', async t => {
-  const bundle = await setup(t, { worker: true, provider: {}, providerLimits: { maxWaitMs: 10 } })
-  const { sandbox } = bundle
-  sandbox.faults.add({
-    fault: 'too_many_requests',
-    seconds: 60,
-    match: { path: '/v2/customers/my/invoices/*/csv' },
-  })
-  await runTask(bundle, 'billing_history')
-  await eventually('the ingest waits in the queue', async () => {
-    const { rows } = await sql`
+test(
+  'a rate limit that asks for patience postpones an ingest instead of failing it',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { worker: true, provider: {}, providerLimits: { maxWaitMs: 10 } })
+    const { sandbox } = bundle
+    sandbox.faults.add({
+      fault: 'too_many_requests',
+      seconds: 60,
+      match: { path: '/v2/customers/my/invoices/*/csv' },
+    })
+    await runTask(bundle, 'billing_history')
+    await eventually('the ingest waits in the queue', async () => {
+      const { rows } = await sql`
       select 1 from pgboss.job where data -> 'payload' ->> 'postponed' = '1' and start_after > created_on`.execute(
-      bundle.ctx.db,
-    )
-    // The limit is the token's: another invoice's ingest may meet it too.
-    return rows.length >= 1
-  })
-  assert.match(bundle.logged(), /ingest postponed/)
-  const { body } = await bundle.call('GET', '/api/v1/billing/invoices?ingest_status=failed')
-  assert.deepEqual(body.data, [])
-})
+        bundle.ctx.db,
+      )
+      // The limit is the token's: another invoice's ingest may meet it too.
+      return rows.length >= 1
+    })
+    assert.match(bundle.logged(), /ingest postponed/)
+    const { body } = await bundle.call('GET', '/api/v1/billing/invoices?ingest_status=failed')
+    assert.deepEqual(body.data, [])
+  },
+)
 
 test('the provider is asked with the one token that the configuration names', async t => {
   const { ctx } = await setup(t)

@@ -27,6 +27,8 @@ const probe = (queue: JobType['queue'] = 'cloud_sync_fast'): JobType<typeof Payl
   payload: Payload,
 })
 
+type Gate = PromiseWithResolvers<void>
+
 /** Makes retries follow at once, so that a test need not wait for the backoff. */
 const hurry = ({ ctx }: Bundle) =>
   sql`update pgboss.job set start_after = now() - interval '1 hour' where state = 'retry'`.execute(ctx.db)
@@ -55,6 +57,7 @@ test('the six queues of the specification exist, others only for a type of job w
     'metering/advance_test_clock',
     'metering/look_at_budget',
     'metering/task.budgets',
+    'metering/task.findings',
     'metering/task.unusual_days',
     'provisioning',
   ])
@@ -255,6 +258,43 @@ test('jobs of a batch are settled each for itself: one that fails takes no other
     letters.map((letter: { payload: object; error: string }) => [letter.payload, letter.error]),
     [[{ n: 3 }, 'three is out of order']],
   )
+})
+
+test('a job that is put back belongs to who takes it next: who gave it back does not settle it any more', async t => {
+  const { ctx, call, logged } = await setup(t)
+  const slow = probe('provisioning')
+  const other = { ...slow, name: 'of_another_version' }
+  await transaction(ctx.db, async tx => {
+    for (const type of [slow, other]) await ctx.jobs.send(tx, type, { n: 1 }, { key: 'x' })
+  })
+  const [held, taken, ends] = [0, 1, 2].map(() => Promise.withResolvers<void>()) as [Gate, Gate, Gate]
+  await ctx.jobs.work([handle(slow, () => held.promise)])
+  await eventually('it is put back', async () => logged().includes('job left to a version that knows it'))
+  await sql`update pgboss.job set start_after = now() where state = 'created'`.execute(ctx.db)
+  await ctx.jobs.work([
+    handle(other, async () => {
+      taken.resolve()
+      await ends.promise
+      throw new Error('no')
+    }),
+  ])
+  await taken.promise
+  held.resolve()
+  const stateOf = async ({ name }: JobType) => {
+    const { rows } = await sql<{ state: string }>`
+      select state::text from pgboss.job where name = 'provisioning' and data->>'job' = ${name}`.execute(
+      ctx.db,
+    )
+    return rows[0]?.state
+  }
+  await eventually('the rest of its batch is settled', async () => (await stateOf(slow)) === 'completed')
+  assert.equal(await stateOf(other), 'active')
+  ends.resolve()
+  const [letter] = await eventually('its failure is told', async () => {
+    const { body } = await call('GET', '/api/v1/admin/dead_letters')
+    return body.data.length > 0 && body.data
+  })
+  assert.deepEqual([letter.job, letter.error, letter.attempts], ['of_another_version', 'no', 1])
 })
 
 test('a queue that stops waits for work in the background, and tells it when the grace is nearly over', async t => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
+import { settleAfterRefusal } from '../support/settling.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
 const base = '/api/v1/admin/scheduled_tasks'
@@ -27,6 +28,7 @@ test('the cron table is listed with queue, schedule, last and next run', async t
   assert.deepEqual(schedule.get('balance'), ['7 * * * *', 'cloud_billing'])
   assert.deepEqual(schedule.get('resource_sync'), ['15 * * * *', 'cloud_sync_full'])
   assert.deepEqual(schedule.get('drift_detection'), ['20 * * * *', 'metering'])
+  assert.deepEqual(schedule.get('findings'), ['25 * * * *', 'metering'])
   assert.deepEqual(schedule.get('metering'), ['40 * * * *', 'metering'])
   assert.deepEqual(schedule.get('billing_history'), ['23 2 * * *', 'cloud_billing'])
   assert.equal(task.cron, '41 3 * * *')
@@ -56,6 +58,15 @@ test('a task that is queued already is not queued again: 409', async t => {
   assert.equal(second.body.code, 'already_running')
   const { body } = await call('GET', `${base}/housekeeping/runs`)
   assert.equal(body.data.length, 1)
+})
+
+test('a task whose run is shown as completed can be asked for again, though its job is not settled yet', async t => {
+  const bundle = await setup(t)
+  const { call, ctx } = bundle
+  await call('POST', `${base}/housekeeping/run`)
+  await ctx.db.updateTable('task_runs').set({ status: 'completed' }).execute()
+  settleAfterRefusal(bundle)
+  assert.equal((await call('POST', `${base}/housekeeping/run`)).status, 202)
 })
 
 test('pausing and resuming may be said twice, and the first pause keeps its author', async t => {

@@ -1,10 +1,11 @@
 // The cron of the service: what is due is asked for once, what was missed is made up for. Time is what the rows say.
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { sql } from 'kysely'
 import { requestDueRuns, taskHandlers, upsertTasks } from '../../src/features/scheduled-tasks/index.ts'
 import { dueTick } from '../../src/features/scheduled-tasks/task.ts'
 import type { Task } from '../../src/kernel/queue/queues.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
@@ -30,51 +31,65 @@ async function withTasks(bundle: Bundle, ...tasks: Task[]): Promise<void> {
   await ctx.jobs.work(taskHandlers(ctx, tasks))
 }
 
-test('a tick missed months ago is made up for once, whoever looks and however often', async t => {
+async function withMonthly(t: TestContext) {
   const ran: string[] = []
   const task = monthly(ran)
   const bundle = await setup(t)
   await withTasks(bundle, task)
-  await dueAt(bundle, '2026-01-01T00:05:00Z')
-  const looks = await Promise.all([1, 2, 3, 4, 5].map(() => requestDueRuns(bundle.ctx, [task])))
-  assert.deepEqual(looks.flat(), ['monthly'])
-  await eventually('it has run', async () => (await ticksOf(bundle))[0] === 'schedule completed')
-  assert.deepEqual(await requestDueRuns(bundle.ctx, [task]), [])
-  assert.deepEqual([ran, await ticksOf(bundle)], [['monthly'], ['schedule completed']])
-  const { rows } = await sql<{ coming: boolean }>`
+  return { bundle, task, ran }
+}
+
+test(
+  'a tick missed months ago is made up for once, whoever looks and however often',
+  onPostgresAlone,
+  async t => {
+    const { bundle, task, ran } = await withMonthly(t)
+    await dueAt(bundle, '2026-01-01T00:05:00Z')
+    const looks = await Promise.all([1, 2, 3, 4, 5].map(() => requestDueRuns(bundle.ctx, [task])))
+    assert.deepEqual(looks.flat(), ['monthly'])
+    await eventually('it has run', async () => (await ticksOf(bundle))[0] === 'schedule completed')
+    assert.deepEqual(await requestDueRuns(bundle.ctx, [task]), [])
+    assert.deepEqual([ran, await ticksOf(bundle)], [['monthly'], ['schedule completed']])
+    const { rows } = await sql<{ coming: boolean }>`
     select next_run_at > clock_timestamp() as coming from scheduled_tasks where name = 'monthly'`.execute(
-    bundle.ctx.db,
-  )
-  assert.equal(rows[0]!.coming, true)
-})
+      bundle.ctx.db,
+    )
+    assert.equal(rows[0]!.coming, true)
+  },
+)
 
-test('a task that this version schedules for the first time makes up for the tick after the latest one, and none if it never ran', async t => {
-  const ran: string[] = []
-  const [known, fresh] = [monthly(ran, 'known'), monthly(ran, 'fresh')]
-  const bundle = await setup(t)
-  await withTasks(bundle, known, fresh)
-  await sql`insert into task_runs (id, task, trigger, status, requested_at)
+test(
+  'a task that this version schedules for the first time makes up for the tick after the latest one, and none if it never ran',
+  onPostgresAlone,
+  async t => {
+    const ran: string[] = []
+    const [known, fresh] = [monthly(ran, 'known'), monthly(ran, 'fresh')]
+    const bundle = await setup(t)
+    await withTasks(bundle, known, fresh)
+    await sql`insert into task_runs (id, task, trigger, status, requested_at)
     values (gen_random_uuid(), 'known', 'schedule', 'completed', '2026-01-01T00:05:00Z')`.execute(
-    bundle.ctx.db,
-  )
-  assert.deepEqual(await requestDueRuns(bundle.ctx, [known, fresh]), ['known'])
-  await eventually('it has run', async () => ran.length === 1)
-  assert.deepEqual(await requestDueRuns(bundle.ctx, [known, fresh]), [])
-})
+      bundle.ctx.db,
+    )
+    assert.deepEqual(await requestDueRuns(bundle.ctx, [known, fresh]), ['known'])
+    await eventually('it has run', async () => ran.length === 1)
+    assert.deepEqual(await requestDueRuns(bundle.ctx, [known, fresh]), [])
+  },
+)
 
-test('a paused task is not made up for: its tick is recorded as skipped, and nothing is left for its resumption', async t => {
-  const ran: string[] = []
-  const task = monthly(ran)
-  const bundle = await setup(t)
-  await withTasks(bundle, task)
-  assert.equal((await bundle.call('POST', `${base}/monthly/pause`)).status, 200)
-  await dueAt(bundle, '2026-01-01T00:05:00Z')
-  await requestDueRuns(bundle.ctx, [task])
-  await eventually('it is skipped', async () => (await ticksOf(bundle))[0] === 'schedule skipped')
-  assert.equal((await bundle.call('POST', `${base}/monthly/resume`)).status, 200)
-  assert.deepEqual(await requestDueRuns(bundle.ctx, [task]), [])
-  assert.deepEqual([ran, await ticksOf(bundle)], [[], ['schedule skipped']])
-})
+test(
+  'a paused task is not made up for: its tick is recorded as skipped, and nothing is left for its resumption',
+  onPostgresAlone,
+  async t => {
+    const { bundle, task, ran } = await withMonthly(t)
+    assert.equal((await bundle.call('POST', `${base}/monthly/pause`)).status, 200)
+    await dueAt(bundle, '2026-01-01T00:05:00Z')
+    await requestDueRuns(bundle.ctx, [task])
+    await eventually('it is skipped', async () => (await ticksOf(bundle))[0] === 'schedule skipped')
+    assert.equal((await bundle.call('POST', `${base}/monthly/resume`)).status, 200)
+    assert.deepEqual(await requestDueRuns(bundle.ctx, [task]), [])
+    assert.deepEqual([ran, await ticksOf(bundle)], [[], ['schedule skipped']])
+  },
+)
 
 test('a tick does not wait behind the other jobs of its queue', async t => {
   const ran: string[] = []

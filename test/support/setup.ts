@@ -15,6 +15,7 @@ import { readConfig } from '../../src/config.ts'
 import { type Context, createContext } from '../../src/context.ts'
 import type { Deps } from '../../src/deps.ts'
 import type { SagaKind } from '../../src/features/sagas/index.ts'
+import { setPaused } from '../../src/features/scheduled-tasks/store.ts'
 import type { Limits } from '../../src/integrations/digitalocean/index.ts'
 import { createFinance, type FinanceLimits } from '../../src/integrations/finance/index.ts'
 import type { Engine } from '../../src/kernel/db/engine.ts'
@@ -23,7 +24,7 @@ import { registerTasks, startWorker } from '../../src/worker.ts'
 import { openTestEngine } from './database.ts'
 import { keys, refuseUndeclared } from './description.ts'
 import { type Answer, type Sent, send } from './http.ts'
-import { lasting } from './lasting.ts'
+import { lasting, type Owner } from './lasting.ts'
 import { OLDER_SECRET, SECRET, type TokenMaker, tokenMaker } from './tokens.ts'
 
 export type { Answer }
@@ -74,6 +75,8 @@ export interface SetupOptions {
   env?: Record<string, string>
   /** Also run jobs. */
   worker?: boolean
+  /** Have the checks run after whole sweeps, as the service does: a second of work that few tests need. */
+  findings?: boolean
   /** Workflows of the test's own, instead of the service's. */
   sagaKinds?: (deps: Deps) => SagaKind[]
   /** False where a test counts what is kept: its requests have no keys but those it gives them. */
@@ -111,7 +114,7 @@ const noSandbox = new Proxy({} as SandboxProvider, {
   },
 })
 
-export async function setup(t: TestContext, options: SetupOptions = {}): Promise<Bundle> {
+export async function setup(t: Owner, options: SetupOptions = {}): Promise<Bundle> {
   const { after: undo } = lasting(t)
   const providerEnv: Record<string, string> = {}
   let sandbox = noSandbox
@@ -143,6 +146,8 @@ export async function setup(t: TestContext, options: SetupOptions = {}): Promise
   undo(() => ctx.webhookSender.close())
   undo(() => ctx.jobs.stop(5_000))
   await registerTasks(ctx)
+  if (worker && !options.findings)
+    await setPaused(ctx.db, 'findings', { at: clock.now().toISOString(), by: 'a test' })
   const app = await buildApp(ctx)
   undo(() => app.close())
   options.extend?.(app, ctx)
@@ -205,22 +210,24 @@ export function caller(url: string, tokens: TokenMaker, withKeys = true): Bundle
   }
 }
 
-export async function anotherWorker(
+interface NodeOptions {
+  kinds?: readonly SagaKind[]
+  engine?: Engine
+}
+
+/** A further process on the bundle's database, which runs no job yet. */
+export async function anotherNode(
   t: TestContext,
   { ctx }: Bundle,
-  { kinds = ctx.sagaKinds, engine = ctx.engine }: { kinds?: readonly SagaKind[]; engine?: Engine } = {},
+  { kinds = ctx.sagaKinds, engine = ctx.engine }: NodeOptions = {},
 ): Promise<Context> {
   const { config, clock, log, providers } = ctx
-  const other = await createContext({
-    config,
-    worker: true,
-    engine,
-    clock,
-    log,
-    providers,
-    sagaKinds: () => [...kinds],
-  })
+  const sagaKinds = () => [...kinds]
+  const other = await createContext({ config, worker: true, engine, clock, log, providers, sagaKinds })
   t.after(() => other.jobs.stop(5_000))
-  await startWorker(other)
   return other
+}
+
+export async function anotherWorker(t: TestContext, bundle: Bundle, options?: NodeOptions): Promise<void> {
+  await startWorker(await anotherNode(t, bundle, options))
 }

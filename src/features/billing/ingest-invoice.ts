@@ -9,9 +9,10 @@ import { recordRequest } from '../../kernel/audit.ts'
 import { reasonOf } from '../../kernel/db/errors.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
-import { conflict, notFound } from '../../kernel/errors.ts'
+import { notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { JobRun, JobType } from '../../kernel/queue/queues.ts'
+import { alreadyRunning, untilSettled } from '../../kernel/queue/settling.ts'
 import { keepFile, recordFile } from '../storage-backends/index.ts'
 import { handAssigned, type InvoiceLine } from './cost-line.ts'
 import { contentOf, InvoiceFileError } from './csv-line.ts'
@@ -51,17 +52,21 @@ export const sendIngest = (
 ): Promise<string | null> => jobs.send(tx, ingestJob, { invoice_id: invoiceId }, { key: invoiceId })
 
 /** An operator asks for an invoice to be fetched again. An ingest that waits after a failure runs now. */
-export function requestIngest(deps: Deps, id: string): Promise<ShownInvoice> {
-  return transaction(deps.db, async tx => {
-    const invoice = await showInvoice(tx, id)
-    if (!invoice) throw notFound()
-    const sent =
-      (await deps.jobs.hurry(tx, ingestJob, { key: id })) || (await sendIngest(deps, tx, id)) !== null
-    if (!sent) throw conflict('already_running', 'This invoice is queued or being fetched already.')
-    await recordRequest(tx, { subjectType: 'cloud_invoices', subjectId: id })
-    return invoice
-  })
-}
+export const requestIngest = (deps: Deps, id: string): Promise<ShownInvoice> =>
+  untilSettled(() =>
+    transaction(deps.db, async tx => {
+      const invoice = await showInvoice(tx, id)
+      if (!invoice) throw notFound()
+      const sent =
+        (await deps.jobs.hurry(tx, ingestJob, { key: id })) || (await sendIngest(deps, tx, id)) !== null
+      if (!sent) {
+        const isOver = invoice.ingest_status === 'ingested'
+        throw alreadyRunning('This invoice is queued or being fetched already.', isOver)
+      }
+      await recordRequest(tx, { subjectType: 'cloud_invoices', subjectId: id })
+      return invoice
+    }),
+  )
 
 /** overtaken: another ingest of the invoice finished first, and this one's file may be older than that one's. */
 export type IngestOutcome = 'ingested' | 'unchanged' | 'overtaken'

@@ -1,5 +1,5 @@
 // Scheduled tasks: what other parts of the service may use.
-export { requestFirstRun } from './actions.ts'
+export { requestFirstRun, requestRun } from './actions.ts'
 export { type CleanUp, housekeeping, requestDueRuns, taskHandlers, watchSchedule } from './jobs.ts'
 export { scheduledTaskRoutes } from './routes.ts'
 export { countTroubledTasks, noteResult, upsertTasks } from './store.ts'

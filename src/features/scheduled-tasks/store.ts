@@ -102,6 +102,9 @@ export async function findTask(executor: Executor, name: string): Promise<ShownT
   return (await runStatement<{ task: ShownTask }>(executor, FIND_TASK, [name]))[0]?.task
 }
 
+export const findTaskRow = (executor: Executor, name: string): Promise<ScheduledTaskRow | undefined> =>
+  executor.selectFrom('scheduled_tasks').selectAll().where('name', '=', name).executeTakeFirst()
+
 export function lockTask(executor: Executor, name: string): Promise<ScheduledTaskRow | undefined> {
   return executor
     .selectFrom('scheduled_tasks')

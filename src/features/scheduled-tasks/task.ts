@@ -28,7 +28,7 @@ export const TaskRun = noun('TaskRun', {
   result: Nullable(
     Type.Record(Type.String(), Type.Integer(), {
       description:
-        'What it came to, for tasks that say so. Of `resource_sync`: how many `kinds` have been swept so far, the projects with them, and how many of them are `complete`, `partial`, `failed` or `unavailable`.',
+        'What it came to, for tasks that say so. Of `resource_sync`: how many `kinds` have been swept so far, the projects with them, and how many of them are `complete`, `partial`, `failed` or `unavailable`. Of `findings`: how many `checks` have run and how many of them `failed`, how many findings are `open` (snoozed ones too), and how many of them were `opened`, `changed` and `closed`.',
     }),
   ),
 })

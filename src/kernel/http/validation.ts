@@ -1,6 +1,7 @@
 // Compiles schemas to validators and serializers. Bodies are taken literally: no coercion, no unknown field dropped in
 // silence. Query strings are text, so numbers and booleans are parsed from them.
 
+import { setImmediate } from 'node:timers/promises'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
@@ -39,22 +40,51 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
   return how.once(schema, () => bounded(schema, how)) as ValidateFunction
 }
 
+/** Whether a value is as a schema says, for what does not come by HTTP. */
+export const fits = (schema: TSchema, value: unknown): boolean =>
+  literal.once(schema, () => bounded(schema, literal))(value)
+
 /**
  * Collecting every error of a long list of wrong members costs a thousand times what parsing it does. So the first error
- * decides, and all are collected for small input only. That second validator is compiled on first use: most never are.
+ * decides, and all are collected for small input only.
  */
 function bounded(schema: TSchema, how: typeof literal): Validate {
-  const first = how.quick.compile(schema)
+  const first = soon(() => how.quick.compile(schema))
   let all: ValidateFunction | undefined
   const validate: Validate = data => {
-    if (first(data)) return true
-    validate.errors = first.errors
+    const isValid = first()
+    if (isValid(data)) return true
+    validate.errors = isValid.errors
     if (!hasFewValues(data)) return false
+    // On first use: most never are.
     all ??= how.thorough.compile(schema)
     if (!all(data)) validate.errors = all.errors
     return false
   }
   return validate
+}
+
+const pending = new Set<() => unknown>()
+
+/** What is compiled when it is first asked for, or before, when `compileSchemas` comes to it: a start does not wait for it. */
+function soon<Compiled>(compile: () => Compiled): () => Compiled {
+  let compiled: Compiled | undefined
+  const once = () => {
+    pending.delete(once)
+    compiled ??= compile()
+    return compiled
+  }
+  pending.add(once)
+  return once
+}
+
+/** Compiles all that is left, a schema in a turn of the event loop, so that the first requests need not. */
+export async function compileSchemas(signal?: AbortSignal): Promise<void> {
+  for (const compile of pending) {
+    if (signal?.aborted) return
+    compile()
+    await setImmediate()
+  }
 }
 
 function hasFewValues(data: unknown): boolean {
@@ -124,5 +154,9 @@ const serializers = once<ReturnType<ReturnType<Factory>>>()
 /** Fastify's own serializers; the schemas they may refer to are the same in every app. */
 export const buildSerializer: Factory = (externalSchemas, options) => {
   const compile = SerializerSelector()(externalSchemas, options)
-  return route => serializers(route.schema as object, () => compile(route))
+  return route =>
+    serializers(route.schema as object, () => {
+      const serialize = soon(() => compile(route))
+      return data => serialize()(data)
+    })
 }

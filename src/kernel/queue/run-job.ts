@@ -3,13 +3,13 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Job, JobResult } from 'pg-boss'
 import type { Logger } from 'pino'
-import { Value } from 'typebox/value'
 import { actAsNobody } from '../audit.ts'
 import { withLongStatements } from '../db/connection.ts'
 import type { Engine } from '../db/engine.ts'
 import { isDatabaseAway, sqlState } from '../db/errors.ts'
 import type { Executor } from '../db/tables.ts'
 import { waitForDatabase } from '../db/transaction.ts'
+import { fits } from '../http/validation.ts'
 import type { Metrics } from '../metrics.ts'
 import { type JobHandler, QUEUES, type QueueName, type QueueSettings } from './queues.ts'
 
@@ -56,8 +56,7 @@ async function run(
   const jobLog = log.child({ queue, job: job.data.job, job_id: job.id, attempt: job.retryCount + 1 })
   let outcome = 'failed'
   try {
-    if (!Value.Check(handler.type.payload, job.data.payload))
-      throw new Error('the payload does not fit the job')
+    if (!fits(handler.type.payload, job.data.payload)) throw new Error('the payload does not fit the job')
     const signal = AbortSignal.any([job.signal, ending])
     const context = { id: job.id, attempt: job.retryCount + 1, signal, log: jobLog }
     // On PGlite a worker may be woken from within the request that sent the job.
@@ -89,8 +88,7 @@ async function afterFailure(
   const { id } = job
   const isPutBack =
     isDatabaseTrouble(error) && (await putBackAfterOutage(parts, name, job).catch(() => false))
-  // It is not active any more, so that there is nothing to complete.
-  if (isPutBack) return { id, status: 'completed' }
+  if (isPutBack) return leave(job)
   // Kept with the job, where an operator reads it: the message alone, for a database error carries row values.
   const output = new Error((error instanceof Error ? error.message : String(error)).slice(0, 1_000))
   return { id, status: 'failed', output }
@@ -124,19 +122,30 @@ async function leaveToOtherVersion(
   { engine, log }: Parts,
   queue: QueueName,
   name: string,
-  { id, data }: Job<Envelope>,
+  job: Job<Envelope>,
 ): Promise<JobResult> {
+  const { id, data } = job
   const about = { queue, job: data?.job, job_id: id }
   const isRecent = sql`coalesce((output->>'unknown_since')::timestamptz > clock_timestamp() - interval '1 day', true)`
   const since = sql`jsonb_build_object('unknown_since', coalesce(output->>'unknown_since', clock_timestamp()::text))`
   if (await putBack(engine.db, name, id, isRecent, since)) {
     log.warn(about, 'job left to a version that knows it')
-    // It is not active any more, so that there is nothing to complete.
-    return { id, status: 'completed' }
+    return leave(job)
   }
   const output = new Error(`no running version of the service has known a job named ${data?.job} for a day`)
   log.error(about, output.message)
   return { id, status: 'deadletter', output }
+}
+
+const NO_ATTEMPT = -1
+
+/**
+ * Of a job that was put back: whatever is said of it must settle nothing. By the time its batch is settled somebody else may
+ * have taken it, and pg-boss tells claims apart by the attempt's number alone, which is not counted up here.
+ */
+function leave(job: Job<Envelope>): JobResult {
+  job.retryCount = NO_ATTEMPT
+  return { id: job.id, status: 'completed' }
 }
 
 const SECONDS_UNTIL_NEXT = 5
