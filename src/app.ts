@@ -11,6 +11,7 @@ import { catalogRoutes, meterRoutes } from './features/catalog/index.ts'
 import { deadLetterRoutes } from './features/dead-letters/index.ts'
 import { deploymentRoutes, subscriptionRoutes } from './features/deployments/index.ts'
 import { driftRoutes, resourceMembers } from './features/drift/index.ts'
+import { findingRoutes } from './features/findings/index.ts'
 import { healthRoutes } from './features/health/index.ts'
 import { inventoryRoutes, projectRoutes, sizeRoutes, syncRunRoutes } from './features/inventory/index.ts'
 import { invitationRoutes, isRolePromised } from './features/invitations/index.ts'
@@ -160,6 +161,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
     sizeRoutes(ctx),
     projectRoutes(ctx),
     driftRoutes(ctx),
+    findingRoutes(ctx),
     catalogRoutes(ctx, refuseFinishedMonths(ctx), versionMembers),
     meterRoutes(ctx),
     backtestRoutes(ctx),

@@ -148,6 +148,26 @@ export const variables = {
     '`true`: webhooks may also be sent to private (not link-local) addresses and by plain http; for trying and for closed networks',
   ),
   PLATFORM_TENANT_ID: withDefault('platform', check.text, 'the platform-admin tenant'),
+  FINDINGS_OFF_DAYS: withDefault(
+    '3',
+    check.integer(0, 3650),
+    'days that a droplet may be switched off before it is a finding: it is charged for all the same',
+  ),
+  FINDINGS_SNAPSHOT_DAYS: withDefault(
+    '90',
+    check.integer(0, 3650),
+    'days after which a snapshot is old, and a finding',
+  ),
+  FINDINGS_IMAGE_DAYS: withDefault(
+    '180',
+    check.integer(0, 3650),
+    'days after which an image of the account’s own is old, and a finding',
+  ),
+  FINDINGS_SWEEP_FAILED_HOURS: withDefault(
+    '3',
+    check.integer(0, 720),
+    'hours that the sweeps of a kind may fail before that is a finding',
+  ),
   RATE_LIMIT_PER_MINUTE: withDefault(
     '6000',
     check.integer(0, 10_000_000),

@@ -46,6 +46,8 @@ export interface ContextOptions {
   log?: Logger
   /** A database that is open already, for tests. */
   engine?: Engine
+  /** The database, while it is being opened. */
+  opening?: Promise<Engine>
   /** Provider clients that are made already, for tests. */
   providers?: Providers
   /** Bounds of the provider clients, where a test needs others. */
@@ -64,7 +66,7 @@ export async function createContext(options: ContextOptions): Promise<Context> {
   const { config, worker, log = createLog(config.LOG_LEVEL) } = options
   if (!options.engine)
     log.info({ engine: config.DATABASE_URL ? 'postgres' : 'pglite' }, 'opening the database')
-  const engine = options.engine ?? (await open(config, log, { prepared: true }))
+  const engine = options.engine ?? (await (options.opening ?? open(config, log, { prepared: true })))
   let stopClock = () => {}
   try {
     await waitUntilReachable(engine, log, DATABASE_TIMEOUT_MS)
@@ -98,6 +100,12 @@ export async function createContext(options: ContextOptions): Promise<Context> {
       auditKeys: auditKeys(config.SECRET_KEY),
       storageEncryption: storageEncryptionOf(config.SECRET_KEY),
       platformTenantId: config.PLATFORM_TENANT_ID,
+      findingPolicy: {
+        off_days: config.FINDINGS_OFF_DAYS,
+        snapshot_days: config.FINDINGS_SNAPSHOT_DAYS,
+        image_days: config.FINDINGS_IMAGE_DAYS,
+        sweep_failed_hours: config.FINDINGS_SWEEP_FAILED_HOURS,
+      },
       engine,
       db: engine.db,
       jobs,

@@ -1,6 +1,7 @@
 // What features work with. Each takes this, or names the parts it needs; none knows the process around it.
 import type { Kysely } from 'kysely'
 import type { Logger } from 'pino'
+import type { Policy } from './features/findings/index.ts'
 import type { Providers } from './integrations/digitalocean/index.ts'
 import type { Finance } from './integrations/finance/index.ts'
 import type { Storage } from './integrations/storage/index.ts'
@@ -26,6 +27,8 @@ export interface Deps {
   metrics: Metrics
   /** Whose the platform's own project and users are. */
   platformTenantId: string
+  /** How long something may be so before it is a finding. */
+  findingPolicy: Policy
   providers: Providers
   /** Makes this process use a provider token that was changed just now. */
   providerTokens: { refresh(): Promise<void> }

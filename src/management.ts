@@ -12,6 +12,7 @@ import { forwardToApi, serveConsole } from './console.ts'
 import type { Context } from './context.ts'
 import { countToPush } from './features/billing/index.ts'
 import { countOpenDrift } from './features/drift/index.ts'
+import { countFindings } from './features/findings/index.ts'
 import { inventoryAges, shareOfLooking } from './features/inventory/index.ts'
 import { countUnderWay } from './features/sagas/index.ts'
 import { countPending } from './features/webhooks/index.ts'
@@ -121,6 +122,10 @@ async function collect(ctx: Context): Promise<void> {
     if (finance) metrics.invoicesToPush.set(await countToPush(db))
     metrics.openDrift.set(await countOpenDrift(db))
     metrics.lookShare.set(await shareOfLooking(ctx))
+    for (const { check, open, monthly_cost_minor } of await countFindings(ctx)) {
+      metrics.openFindings.set({ check }, open)
+      metrics.findingsCost.set({ check }, monthly_cost_minor / 100)
+    }
     metrics.webhooksPending.set(await countPending(db))
     for (const { status, count } of await countUnderWay(db)) metrics.sagasUnderWay.set({ status }, count)
     for (const { kind, seconds } of await inventoryAges(db, clock.now().toISOString()))

@@ -7,8 +7,10 @@ import type { Config } from './config.ts'
 import { type Context, createContext } from './context.ts'
 import { seedExampleCatalog } from './features/catalog/index.ts'
 import { type HeldPorts, holdPorts, MANAGEMENT_HOST, type Parts, release } from './hold-ports.ts'
+import type { Engine } from './kernel/db/engine.ts'
 import { boundHeapGrowth } from './kernel/heap-growth.ts'
 import { type Drain, installDrain } from './kernel/http/listener.ts'
+import { compileSchemas } from './kernel/http/validation.ts'
 import { createLog } from './kernel/log.ts'
 import { buildManagement } from './management.ts'
 import { connectSandbox } from './sandbox.ts'
@@ -29,31 +31,41 @@ export type Stoppable = Pick<Running, 'ctx' | 'stop'>
 /** Connections that say nothing are given this long before they are closed. */
 const SILENCE_MS = 2_000
 
-/**
- * `watch` is handed the way to stop before anyone can call: from then on a signal must not cut anyone off. What it
- * returns is called when the start fails.
- */
+export interface StartOptions {
+  /**
+   * Handed the way to stop before anyone can call: from then on a signal must not cut anyone off. What it returns is called
+   * when the start fails.
+   */
+  watch?: (stoppable: Stoppable) => () => void
+  /** What is held, or being opened, already. */
+  ports?: HeldPorts
+  engine?: Promise<Engine>
+  log?: Logger
+}
+
 export async function start(
   given: Config,
   parts: Parts,
-  watch: (stoppable: Stoppable) => () => void = () => () => {},
-  held?: HeldPorts,
-  log: Logger = createLog(given.LOG_LEVEL),
+  { watch = () => () => {}, log = createLog(given.LOG_LEVEL), ...before }: StartOptions = {},
 ): Promise<Running> {
   boundHeapGrowth()
-  const ports = held ?? (await holdPorts(given, parts))
-  const simulation = await connectSandbox(given, log).catch(error => {
+  const ports = before.ports ?? (await holdPorts(given, parts))
+  const simulation = await connectSandbox(given, log).catch(async error => {
     release(ports)
+    await (await before.engine?.catch(() => undefined))?.close()
     throw error
   })
   const { config } = simulation
-  const ctx = await createContext({ config, worker: parts.worker, log }).catch(async error => {
-    release(ports)
-    await simulation.close()
-    throw error
-  })
+  const ctx = await createContext({ config, worker: parts.worker, log, opening: before.engine }).catch(
+    async error => {
+      release(ports)
+      await simulation.close()
+      throw error
+    },
+  )
   const started = Promise.withResolvers<void>()
   started.promise.catch(() => {})
+  const stopping = new AbortController()
   let ready = false
   let unwatch: (() => void) | undefined
   let api: FastifyInstance | undefined
@@ -88,6 +100,7 @@ export async function start(
     }
     ready = true
     started.resolve()
+    void compileSchemas(stopping.signal).catch(err => ctx.log.error({ err }, 'a schema cannot be compiled'))
     ctx.log.info({ url, management_url: managementUrl, engine: ctx.engine.kind, ...parts }, 'started')
     return { ctx, url, managementUrl, sandboxUrl: simulation.sandboxUrl, stop }
   } catch (error) {
@@ -104,6 +117,7 @@ export async function start(
   async function stop(): Promise<void> {
     await started.promise
     ready = false
+    stopping.abort()
     const graceMs = config.SHUTDOWN_GRACE_SECONDS * 1000
     const until = Date.now() + graceMs
     ctx.log.info('stopping: finishing requests and jobs in flight')

@@ -11,6 +11,7 @@ import {
 } from './features/billing/index.ts'
 import { budgetHandlers, budgetLook, lookJob, unusualDays } from './features/budgets/index.ts'
 import { driftDetection, driftOfChanged } from './features/drift/index.ts'
+import { findingsAfterSweep, findingsTask, forgetClosedFindings } from './features/findings/index.ts'
 import {
   followJob,
   inventoryHandlers,
@@ -43,6 +44,7 @@ const tasksOf = (ctx: Context): Task[] => [
   resourceSync(ctx), //  hourly at :15  cloud_sync_full
   sizeSync(ctx), //  hourly at :10  cloud_sync_slow
   driftDetection(ctx), //  hourly at :20  metering
+  findingsTask(ctx), //  hourly at :25  metering, and after every sweep
   financePush(ctx), //  hourly at :37  cloud_billing
   metering(ctx), //  hourly at :40  metering
   budgetLook(ctx), //  hourly at :50  metering
@@ -52,7 +54,13 @@ const tasksOf = (ctx: Context): Task[] => [
   leakCleanup(ctx), //  every 2 minutes cloud_sync_fast
   auditSeal(ctx), //  every minute   metering
   rollOverPeriods(ctx), //  monthly        metering
-  housekeeping(ctx, [deleteIdempotencyKeys(ctx), forgetWebhookEvents(ctx), forgetSessions(ctx)]), //  daily at 03:41 metering
+  //  daily at 03:41 metering
+  housekeeping(ctx, [
+    deleteIdempotencyKeys(ctx),
+    forgetWebhookEvents(ctx),
+    forgetSessions(ctx),
+    forgetClosedFindings(ctx),
+  ]),
 ]
 
 const hasTestClocks = ({ config }: Context): boolean => config.NODE_ENV !== 'production'
@@ -74,7 +82,10 @@ export async function startWorker(ctx: Context): Promise<void> {
   const tasks = tasksOf(ctx)
   const handlers = [
     ...taskHandlers(ctx, tasks),
-    ...inventoryHandlers(ctx, ids => driftOfChanged(ctx, ids)),
+    ...inventoryHandlers(ctx, {
+      changed: ids => driftOfChanged(ctx, ids),
+      swept: () => findingsAfterSweep(ctx),
+    }),
     ...sagaHandlers(ctx, ctx.sagaKinds),
     ...billingHandlers(ctx),
     ...(hasTestClocks(ctx) ? testClockHandlers(ctx) : []),

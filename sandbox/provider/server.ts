@@ -18,7 +18,7 @@ import { appRoutes, databaseRoutes, kubernetesRoutes, registryRoutes } from './m
 import { domainRoutes, firewallRoutes, loadBalancerRoutes, reservedIpRoutes, vpcRoutes } from './network.ts'
 import { ApiError, pathOf, queryOf, unauthorized } from './protocol.ts'
 import { createRateLimiter, type RateLimits } from './rate-limits.ts'
-import { imageRoutes, volumeRoutes } from './storage.ts'
+import { imageActionRoutes, imageRoutes, volumeRoutes } from './storage.ts'
 
 export const SANDBOX_TOKEN = 'sandbox-provider-token'
 
@@ -57,6 +57,7 @@ const families: ((app: FastifyInstance, provider: ProviderContext) => void)[] = 
   dropletActionRoutes,
   dropletRoutes,
   firewallRoutes,
+  imageActionRoutes,
   imageRoutes,
   kubernetesRoutes,
   loadBalancerRoutes,

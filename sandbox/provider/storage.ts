@@ -219,3 +219,51 @@ export function imageRoutes(app: FastifyInstance, provider: ProviderContext): vo
     },
   })
 }
+
+// Decides what an image action does: a transfer adds a region, a convert makes a snapshot of a backup.
+
+export function imageActionRoutes(app: FastifyInstance, provider: ProviderContext): void {
+  const { world } = provider
+  const shelf = world.shelves.image
+  type Changed = { id: number; change: Partial<Image> }
+  const change = defineEffect(world, 'image changes', ({ id, change: changed }: Changed) => {
+    const image = shelf.get(String(id))
+    if (image !== undefined) shelf.replace({ ...image, ...changed })
+    return image !== undefined
+  })
+  const find = (id: string): Image => {
+    const image = shelf.get(id)
+    if (image === undefined) throw notFound()
+    return image
+  }
+
+  app.get<WithIds>('/v2/images/:id/actions', async request =>
+    listing(request, 'actions', pageable(actionsOf(provider, `image:${find(request.params.id).id}`))),
+  )
+
+  app.get<WithIds>('/v2/images/:id/actions/:action', async request => ({
+    action: findAction(provider, request.params.action, `image:${find(request.params.id).id}`),
+  }))
+
+  app.post<WithIds>('/v2/images/:id/actions', async (request, reply) => {
+    const image = find(request.params.id)
+    const body = new Body(request)
+    const type = body.text('type')
+    const regions = (image.regions ?? []) as string[]
+    let changed: Partial<Image>
+    let region = findRegion(regions[0] ?? '')
+    if (type === 'transfer') {
+      region = findRegion(body.text('region'))
+      if (region === undefined) throw unprocessable('region is invalid')
+      if (regions.includes(region.slug)) throw unprocessable('Image is already available in this region.')
+      changed = { regions: [...regions, region.slug] as Image['regions'] }
+    } else if (type === 'convert') {
+      if (image.type !== 'backup') throw unprocessable('Only backups can be converted.')
+      changed = { type: 'snapshot' }
+    } else throw unprocessable('The action type is invalid.')
+    reply.code(201)
+    const resource = { kind: 'image' as const, id: image.id }
+    const effect = change({ id: image.id, change: changed })
+    return { action: startAction(provider, { type, resource, region: region!, effect }) }
+  })
+}

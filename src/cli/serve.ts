@@ -17,13 +17,16 @@ const serveParts = (summary: string, parts: Parts): Command => ({
     const terminal = process.stdout.isTTY && config.NODE_ENV !== 'production' ? onTerminal() : undefined
     const ports = await holdPorts(config, parts)
     if (terminal) print(`Starting the Cloud Operations Service ${VERSION}`)
-    // Loaded here and not at the top: it is nearly all of the service, which the other commands need not wait for.
-    const [{ start, stopOnSignals }, { createLog }] = await Promise.all([
-      import('../serve.ts'),
-      import('../kernel/log.ts'),
-    ])
+    const { createLog } = await import('../kernel/log.ts')
     const log = createLog(config.LOG_LEVEL, terminal)
-    const running = await start(config, parts, stopOnSignals, ports, log)
+    // Opened while the rest is loaded: most of opening the embedded database is compiling it, which needs no JavaScript.
+    const { open } = await import('../kernel/db/open.ts')
+    const engine = open(config, log, { prepared: true })
+    // Whoever waits for it meets its failure.
+    engine.catch(() => {})
+    // Loaded here and not at the top: it is nearly all of the service, which the other commands need not wait for.
+    const { start, stopOnSignals } = await import('../serve.ts')
+    const running = await start(config, parts, { watch: stopOnSignals, ports, log, engine })
     // Whoever asks for a level gets it; otherwise every request and job would push the link out of sight.
     if (sources.LOG_LEVEL === 'default') terminal?.quietUntilStopped()
     if (config.NODE_ENV === 'production' || !running.url) return

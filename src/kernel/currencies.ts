@@ -8,6 +8,7 @@ const CODES = `
   NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB
   TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG`
 
-const currencies = new Set(CODES.trim().split(/\s+/))
+export const currencyCodes: readonly string[] = CODES.trim().split(/\s+/)
+const currencies = new Set(currencyCodes)
 
 export const isCurrency = (code: string): boolean => currencies.has(code)

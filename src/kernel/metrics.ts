@@ -54,6 +54,18 @@ export function createMetrics() {
       help: 'Drift that waits for an operator.',
       registers,
     }),
+    openFindings: new Gauge({
+      name: 'cloudops_open_findings',
+      help: 'Findings that are open and not snoozed, by check.',
+      labelNames: ['check'],
+      registers,
+    }),
+    findingsCost: new Gauge({
+      name: 'cloudops_open_findings_monthly_cost',
+      help: 'What open findings cost a month, by check, in the currency of the list prices (USD). A resource that several checks name is in each.',
+      labelNames: ['check'],
+      registers,
+    }),
     sagasUnderWay: new Gauge({
       name: 'cloudops_sagas_under_way',
       help: 'Runs of workflows by status (pending, running, compensating).',

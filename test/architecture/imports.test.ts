@@ -16,6 +16,7 @@ const betweenFeatures: Record<string, string[]> = {
   budgets: ['deployments', 'metering', 'webhooks'],
   deployments: ['subscriptions', 'webhooks'],
   drift: ['inventory', 'webhooks'],
+  findings: ['billing', 'deployments', 'inventory', 'provisioning', 'scheduled-tasks', 'webhooks'],
   inventory: ['scheduled-tasks', 'webhooks'],
   sagas: ['webhooks'],
   overview: ['billing', 'dead-letters', 'drift', 'inventory', 'sagas', 'scheduled-tasks'],

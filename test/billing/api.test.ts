@@ -7,6 +7,7 @@ import { newId } from '../../src/kernel/ids.ts'
 import {
   changedHands,
   costLines,
+  haveIngested,
   haveInvoice,
   haveResource,
   ingest,
@@ -14,7 +15,9 @@ import {
   type Lived,
 } from '../support/billing.ts'
 import { csv, type Row, row } from '../support/csv.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { deployment } from '../support/factories.ts'
+import { settleAfterRefusal } from '../support/settling.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { jobPart } from '../support/sweep.ts'
 
@@ -91,7 +94,7 @@ test('a line is matched to the one resource of its kind and name that lived whil
   )
 })
 
-test('deployment and tenant are those the resource had when the line ended', async t => {
+test('deployment and tenant are those the resource had when the line ended', onPostgresAlone, async t => {
   const bundle = await setup(t)
   const [acme, globex] = [await deployment(bundle, 'acme'), await deployment(bundle, 'globex')]
   const resource = (name: string, more: Partial<Lived> = {}) =>
@@ -133,83 +136,87 @@ test('deployment and tenant are those the resource had when the line ended', asy
   )
 })
 
-test('what an operator says a line is for stays said when the invoice is ingested again, until it is taken back', async t => {
-  const bundle = await setup(t)
-  const { call } = bundle
-  const { id: deployment_id } = await deployment(bundle, 'acme')
-  const resource_id = await haveResource(bundle, { name: 'db', tenant: 'globex' })
-  await changedHands(bundle, resource_id, '2026-11-03T00:00:00Z', { tenant_id: ['initech', 'globex'] })
-  const rows = [line('db'), line('same'), line('same'), line('same'), line('other')]
-  const { invoice, lines } = await ingested(bundle, rows)
-  const assign = (index: number, body: object) =>
-    call('POST', `${base}/cost-lines/${lines[index]!.id}/assign`, { body })
+test(
+  'what an operator says a line is for stays said when the invoice is ingested again, until it is taken back',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { call } = bundle
+    const { id: deployment_id } = await deployment(bundle, 'acme')
+    const resource_id = await haveResource(bundle, { name: 'db', tenant: 'globex' })
+    await changedHands(bundle, resource_id, '2026-11-03T00:00:00Z', { tenant_id: ['initech', 'globex'] })
+    const rows = [line('db'), line('same'), line('same'), line('same'), line('other')]
+    const { invoice, lines } = await ingested(bundle, rows)
+    const assign = (index: number, body: object) =>
+      call('POST', `${base}/cost-lines/${lines[index]!.id}/assign`, { body })
 
-  const toTenant = await assign(0, { tenant_id: 'umbrella' })
-  assert.equal(toTenant.status, 200, toTenant.text)
-  assert.deepEqual(
-    [toTenant.body.data.resource_id, toTenant.body.data.tenant_id, toTenant.body.data.matched_by],
-    [null, 'umbrella', 'hand'],
-  )
-  assert.equal((await assign(1, { deployment_id })).body.data.tenant_id, 'acme')
-  const toResource = (await assign(3, { resource_id })).body.data
-  assert.deepEqual([toResource.resource_id, toResource.tenant_id], [resource_id, 'initech'])
-  const pushed = await invoiceOf(bundle, invoice)
+    const toTenant = await assign(0, { tenant_id: 'umbrella' })
+    assert.equal(toTenant.status, 200, toTenant.text)
+    assert.deepEqual(
+      [toTenant.body.data.resource_id, toTenant.body.data.tenant_id, toTenant.body.data.matched_by],
+      [null, 'umbrella', 'hand'],
+    )
+    assert.equal((await assign(1, { deployment_id })).body.data.tenant_id, 'acme')
+    const toResource = (await assign(3, { resource_id })).body.data
+    assert.deepEqual([toResource.resource_id, toResource.tenant_id], [resource_id, 'initech'])
+    const pushed = await invoiceOf(bundle, invoice)
 
-  // Other amounts, another line between, another order of columns.
-  const changed = rows.map(fields => ({ ...fields, USD: '$9.99', hours: '1' }))
-  await ingest(bundle, invoice, csv([line('new'), ...changed], Object.keys(changed[0]!).toReversed()))
-  const after = await costLines(bundle, `invoice_id=${invoice.id}`)
-  const owners = after.map(shown => [
-    shown.description.split(' ')[0],
-    shown.matched_by,
-    shown.resource_id,
-    shown.deployment_id,
-    shown.tenant_id,
-  ])
-  const expected = [
-    ['new', null, null, null, null],
-    ['db', 'hand', null, null, 'umbrella'],
-    ['same', 'hand', null, deployment_id, 'acme'],
-    ['same', null, null, null, null],
-    ['same', 'hand', resource_id, null, 'initech'],
-    ['other', null, null, null, null],
-  ]
-  assert.deepEqual(owners, expected)
-  assert.equal(await rematchLines(bundle.ctx, jobPart().signal), 0)
+    // Other amounts, another line between, another order of columns.
+    const changed = rows.map(fields => ({ ...fields, USD: '$9.99', hours: '1' }))
+    await ingest(bundle, invoice, csv([line('new'), ...changed], Object.keys(changed[0]!).toReversed()))
+    const after = await costLines(bundle, `invoice_id=${invoice.id}`)
+    const owners = after.map(shown => [
+      shown.description.split(' ')[0],
+      shown.matched_by,
+      shown.resource_id,
+      shown.deployment_id,
+      shown.tenant_id,
+    ])
+    const expected = [
+      ['new', null, null, null, null],
+      ['db', 'hand', null, null, 'umbrella'],
+      ['same', 'hand', null, deployment_id, 'acme'],
+      ['same', null, null, null, null],
+      ['same', 'hand', resource_id, null, 'initech'],
+      ['other', null, null, null, null],
+    ]
+    assert.deepEqual(owners, expected)
+    assert.equal(await rematchLines(bundle.ctx, jobPart().signal), 0)
 
-  // Taken back, the line is matched by itself; what nobody assigned stays as it is.
-  const back = await call('DELETE', `${base}/cost-lines/${after[1]!.id}/assign`)
-  assert.deepEqual(
-    [back.body.data.matched_by, back.body.data.resource_id, back.body.data.tenant_id],
-    ['auto', resource_id, 'initech'],
-  )
-  await call('DELETE', `${base}/cost-lines/${after[2]!.id}/assign`)
-  const untouched = await call('DELETE', `${base}/cost-lines/${after[0]!.id}/assign`)
-  assert.equal(untouched.body.data.matched_by, null)
-  await ingest(bundle, invoice, csv(rows))
-  const last = await costLines(bundle, `invoice_id=${invoice.id}`)
-  assert.deepEqual(
-    last.map(shown => shown.matched_by),
-    ['auto', null, null, 'hand', null],
-  )
-  assert.equal((await invoiceOf(bundle, invoice)).sha256, pushed.sha256)
+    // Taken back, the line is matched by itself; what nobody assigned stays as it is.
+    const back = await call('DELETE', `${base}/cost-lines/${after[1]!.id}/assign`)
+    assert.deepEqual(
+      [back.body.data.matched_by, back.body.data.resource_id, back.body.data.tenant_id],
+      ['auto', resource_id, 'initech'],
+    )
+    await call('DELETE', `${base}/cost-lines/${after[2]!.id}/assign`)
+    const untouched = await call('DELETE', `${base}/cost-lines/${after[0]!.id}/assign`)
+    assert.equal(untouched.body.data.matched_by, null)
+    await ingest(bundle, invoice, csv(rows))
+    const last = await costLines(bundle, `invoice_id=${invoice.id}`)
+    assert.deepEqual(
+      last.map(shown => shown.matched_by),
+      ['auto', null, null, 'hand', null],
+    )
+    assert.equal((await invoiceOf(bundle, invoice)).sha256, pushed.sha256)
 
-  for (const [body, pointer] of [
-    [{}, ''],
-    [{ tenant_id: 'a', deployment_id }, ''],
-    [{ resource_id: newId() }, '/resource_id'],
-    [{ deployment_id: newId() }, '/deployment_id'],
-    [{ tenant_id: '' }, '/tenant_id'],
-    [{ tenant_id: null }, '/tenant_id'],
-    [{ owner: 'a' }, '/owner'],
-  ] as const) {
-    const refused = await call('POST', `${base}/cost-lines/${last[0]!.id}/assign`, { body })
-    assert.equal(refused.status, 422, refused.text)
-    assert.equal(refused.body.errors[0].pointer, pointer)
-  }
-  assert.equal((await assign(0, { tenant_id: 'a' })).status, 404)
-  assert.equal((await call('DELETE', `${base}/cost-lines/nonsense/assign`)).status, 404)
-})
+    for (const [body, pointer] of [
+      [{}, ''],
+      [{ tenant_id: 'a', deployment_id }, ''],
+      [{ resource_id: newId() }, '/resource_id'],
+      [{ deployment_id: newId() }, '/deployment_id'],
+      [{ tenant_id: '' }, '/tenant_id'],
+      [{ tenant_id: null }, '/tenant_id'],
+      [{ owner: 'a' }, '/owner'],
+    ] as const) {
+      const refused = await call('POST', `${base}/cost-lines/${last[0]!.id}/assign`, { body })
+      assert.equal(refused.status, 422, refused.text)
+      assert.equal(refused.body.errors[0].pointer, pointer)
+    }
+    assert.equal((await assign(0, { tenant_id: 'a' })).status, 404)
+    assert.equal((await call('DELETE', `${base}/cost-lines/nonsense/assign`)).status, 404)
+  },
+)
 
 test('lines are listed by month, kind and every other filter, page after page, with the contract’s fields', async t => {
   const bundle = await setup(t)
@@ -447,4 +454,13 @@ test('bad dates and filters are 422, unknown invoices 404, and everything is for
     const body = path.endsWith('assign') && method === 'POST' ? { tenant_id: 'acme' } : undefined
     assert.equal((await call(method, base + path, { token, body })).status, 403, path)
   }
+})
+
+test('an invoice that is shown as ingested can be fetched again, though its job is not settled yet', async t => {
+  const bundle = await setup(t)
+  const id = await haveIngested(bundle, [{ amount: '6.00' }])
+  const fetch = () => bundle.call('POST', `${base}/invoices/${id}/ingest`)
+  assert.equal((await fetch()).status, 202)
+  settleAfterRefusal(bundle)
+  assert.equal((await fetch()).status, 202)
 })

@@ -6,6 +6,7 @@ import { insertBalance } from '../../src/features/billing/invoice-store.ts'
 import { sizeSync } from '../../src/features/inventory/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { changedHands, haveIngested, haveResource } from '../support/billing.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { deployment } from '../support/factories.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { jobPart } from '../support/sweep.ts'
@@ -45,6 +46,7 @@ async function haveNovember(bundle: Bundle) {
   await haveResource(bundle, { name: 'data', tenant: 'acme', ...volume })
   await haveResource(bundle, { name: 'bad', tenant: 'acme', attrs: { size_slug: 'nobody-lists-it' } })
   await haveResource(bundle, { name: 'net', kind: 'vpc' })
+  await haveResource(bundle, { name: '2001:db8::1', kind: 'reserved_ip', attrs: { droplet: null } })
   await haveBalance(bundle, '5.00', '2026-11-11T00:00:00Z')
   return shop
 }
@@ -98,47 +100,54 @@ test('the running month is what the provider says it has cost, by resources at t
   assert.deepEqual([amount_minor, listed_minor, month_minor, previous], [393, 393, 600 + 893, null])
 })
 
-test('what a day said last is kept, and is set beside the invoice once that is in', async t => {
-  const bundle = await setup(t, { provider: {} })
-  const { clock, call } = bundle
-  await haveNovember(bundle)
-  await estimate(bundle)
-  clock.set('2026-11-11T23:30:00Z')
-  await estimate(bundle)
-  const said = {
-    ...{ period: '2026-11-01', made_at: '2026-11-11T23:30:00.000Z', as_of: '2026-11-11T00:00:00.000Z' },
-    ...{ currency: 'USD', listed_minor: 447, amount_minor: 500, month_minor: 600 + 54 + 893 + 159 },
-  }
-  const { body: now } = await call('GET', '/api/v1/billing/costs/estimate')
-  assert.deepEqual(now.data, { ...said, previous: null })
-  clock.set('2026-12-02T12:00:00Z')
-  await estimate(bundle)
-  const { body: later } = await call('GET', '/api/v1/billing/costs/estimate')
-  assert.deepEqual([later.data.period, later.data.previous], ['2026-12-01', null], 'no invoice is in')
-  const lines = [
-    { amount: '18.00', tenant_id: 'acme' },
-    { amount: '1.50', is_tax: true },
-  ]
-  await haveIngested(bundle, lines, { period: '2026-11-01' })
-  const { body: compared } = await call('GET', '/api/v1/billing/costs/estimate')
-  const off = { invoiced_minor: 1800, off_minor: -94, off_percent: '-5.2' }
-  assert.deepEqual(compared.data.previous, { ...said, ...off })
-  const token = await bundle.tokens.tenant('acme')
-  const { body: own } = await call('GET', '/api/v1/costs/estimate', { token })
-  const { invoiced_minor, off_minor, month_minor } = own.data.previous
-  assert.deepEqual([month_minor, invoiced_minor, off_minor], [1493, 1800, -307])
-  const { body: list } = await call('GET', '/api/v1/billing/costs/estimates?period=2026-11-15')
-  const { off_percent: _, ...found } = off
-  assert.deepEqual(list.data, [{ day: '2026-11-11', ...said, usage_amount: '5.00', ...found }])
-  const { body: rows } = await call('GET', '/api/v1/billing/costs?from=2026-11-01&to=2026-12-01')
-  assert.deepEqual(
-    rows.data.map((row: { period: string; estimate: boolean; amount: string }) => [row.period, row.estimate]),
-    [
-      ['2026-11-01', false],
-      ['2026-12-01', true],
-    ],
-  )
-})
+test(
+  'what a day said last is kept, and is set beside the invoice once that is in',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { provider: {} })
+    const { clock, call } = bundle
+    await haveNovember(bundle)
+    await estimate(bundle)
+    clock.set('2026-11-11T23:30:00Z')
+    await estimate(bundle)
+    const said = {
+      ...{ period: '2026-11-01', made_at: '2026-11-11T23:30:00.000Z', as_of: '2026-11-11T00:00:00.000Z' },
+      ...{ currency: 'USD', listed_minor: 447, amount_minor: 500, month_minor: 600 + 54 + 893 + 159 },
+    }
+    const { body: now } = await call('GET', '/api/v1/billing/costs/estimate')
+    assert.deepEqual(now.data, { ...said, previous: null })
+    clock.set('2026-12-02T12:00:00Z')
+    await estimate(bundle)
+    const { body: later } = await call('GET', '/api/v1/billing/costs/estimate')
+    assert.deepEqual([later.data.period, later.data.previous], ['2026-12-01', null], 'no invoice is in')
+    const lines = [
+      { amount: '18.00', tenant_id: 'acme' },
+      { amount: '1.50', is_tax: true },
+    ]
+    await haveIngested(bundle, lines, { period: '2026-11-01' })
+    const { body: compared } = await call('GET', '/api/v1/billing/costs/estimate')
+    const off = { invoiced_minor: 1800, off_minor: -94, off_percent: '-5.2' }
+    assert.deepEqual(compared.data.previous, { ...said, ...off })
+    const token = await bundle.tokens.tenant('acme')
+    const { body: own } = await call('GET', '/api/v1/costs/estimate', { token })
+    const { invoiced_minor, off_minor, month_minor } = own.data.previous
+    assert.deepEqual([month_minor, invoiced_minor, off_minor], [1493, 1800, -307])
+    const { body: list } = await call('GET', '/api/v1/billing/costs/estimates?period=2026-11-15')
+    const { off_percent: _, ...found } = off
+    assert.deepEqual(list.data, [{ day: '2026-11-11', ...said, usage_amount: '5.00', ...found }])
+    const { body: rows } = await call('GET', '/api/v1/billing/costs?from=2026-11-01&to=2026-12-01')
+    assert.deepEqual(
+      rows.data.map((row: { period: string; estimate: boolean; amount: string }) => [
+        row.period,
+        row.estimate,
+      ]),
+      [
+        ['2026-11-01', false],
+        ['2026-12-01', true],
+      ],
+    )
+  },
+)
 
 test('without a word of the provider’s the list prices are all there is, by the hour and never more than the month', async t => {
   const bundle = await setup(t, { provider: {} })
@@ -171,31 +180,35 @@ test('at the very beginning of a month nothing has been used yet, whatever a clo
   assert.deepEqual([period, amount_minor, month_minor], ['2026-12-01', 0, 0])
 })
 
-test('what is first seen in the middle of the month has cost since it was made, for whom it turns out to be', async t => {
-  const bundle = await setup(t, { provider: {} })
-  bundle.clock.set('2026-11-11T00:00:00Z')
-  await sizeSync(bundle.ctx).run(run)
-  const seen = { first: '2026-11-10T12:00:00Z', tenant: 'acme' }
-  const november = { ...small, created_at: '2026-11-06T00:00:00Z' }
-  const web = await haveResource(bundle, { name: 'web', attrs: november, ...seen })
-  await changedHands(bundle, web, '2026-11-10T13:00:00Z', { tenant_id: [null, 'acme'] })
-  await haveResource(bundle, {
-    name: 'older',
-    attrs: { ...small, created_at: '2025-01-01T00:00:00Z' },
-    ...seen,
-  })
-  await haveResource(bundle, { name: 'odd', attrs: { ...small, created_at: 'yesterday' }, ...seen })
-  await estimate(bundle)
-  const { body } = await bundle.call(
-    'GET',
-    '/api/v1/billing/costs?from=2026-11-01&to=2026-11-30&group_by=tenant',
-  )
-  assert.deepEqual(
-    body.data.map((row: Record<string, unknown>) => [row.tenant_id, row.amount]),
-    // 120, 240 and 12 hours at 0.00893.
-    [['acme', '3.321960']],
-  )
-})
+test(
+  'what is first seen in the middle of the month has cost since it was made, for whom it turns out to be',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { provider: {} })
+    bundle.clock.set('2026-11-11T00:00:00Z')
+    await sizeSync(bundle.ctx).run(run)
+    const seen = { first: '2026-11-10T12:00:00Z', tenant: 'acme' }
+    const november = { ...small, created_at: '2026-11-06T00:00:00Z' }
+    const web = await haveResource(bundle, { name: 'web', attrs: november, ...seen })
+    await changedHands(bundle, web, '2026-11-10T13:00:00Z', { tenant_id: [null, 'acme'] })
+    await haveResource(bundle, {
+      name: 'older',
+      attrs: { ...small, created_at: '2025-01-01T00:00:00Z' },
+      ...seen,
+    })
+    await haveResource(bundle, { name: 'odd', attrs: { ...small, created_at: 'yesterday' }, ...seen })
+    await estimate(bundle)
+    const { body } = await bundle.call(
+      'GET',
+      '/api/v1/billing/costs?from=2026-11-01&to=2026-11-30&group_by=tenant',
+    )
+    assert.deepEqual(
+      body.data.map((row: Record<string, unknown>) => [row.tenant_id, row.amount]),
+      // 120, 240 and 12 hours at 0.00893.
+      [['acme', '3.321960']],
+    )
+  },
+)
 
 test('estimates of everybody are the operators’', async t => {
   const { call, tokens } = await setup(t)

@@ -12,6 +12,7 @@ import { FinanceError } from '../../src/integrations/finance/index.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { startWorker } from '../../src/worker.ts'
 import { giveLines, haveIngested, invoiceRow, type Line, someLines } from '../support/billing.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { lasting } from '../support/lasting.ts'
 import { type Bundle, financeClient, setup, silentLog } from '../support/setup.ts'
@@ -87,66 +88,74 @@ test('an invoice is pushed by a job: split by the tax rule, gross the sum of all
   assert.equal(finance.pushes.length, 1)
 })
 
-test('each fault of finance is told apart, kept with the invoice, and mended by the next push without a second row', async t => {
-  const bundle = await setup(t, { finance: { silenceMs: 3_000 } })
-  const { ctx, finance } = bundle
-  const expected: Record<(typeof financeFaultNames)[number], [fault: string, RegExp, action: string]> = {
-    drop_after_commit: ['unavailable', /did not answer/, 'updated'],
-    error_after_commit: ['unavailable', /answered 500: server_error: something went wrong/, 'updated'],
-    malformed_answer: ['malformed', /answered 200 that is not a JSON object/, 'updated'],
-    unauthorized: ['unauthorized', /answered 401: unauthorized/, 'created'],
-    conflict: ['conflict', /answered 409: conflict/, 'created'],
-    server_error: ['unavailable', /answered 500/, 'created'],
-    stall: ['unavailable', /did not answer \(UND_ERR_HEADERS_TIMEOUT\)/, 'created'],
-  }
-  const ids = new Set<string>()
-  for (const name of financeFaultNames) {
-    const [fault, message, action] = expected[name]
+test(
+  'each fault of finance is told apart, kept with the invoice, and mended by the next push without a second row',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { finance: { silenceMs: 3_000 } })
+    const { ctx, finance } = bundle
+    const expected: Record<(typeof financeFaultNames)[number], [fault: string, RegExp, action: string]> = {
+      drop_after_commit: ['unavailable', /did not answer/, 'updated'],
+      error_after_commit: ['unavailable', /answered 500: server_error: something went wrong/, 'updated'],
+      malformed_answer: ['malformed', /answered 200 that is not a JSON object/, 'updated'],
+      unauthorized: ['unauthorized', /answered 401: unauthorized/, 'created'],
+      conflict: ['conflict', /answered 409: conflict/, 'created'],
+      server_error: ['unavailable', /answered 500/, 'created'],
+      stall: ['unavailable', /did not answer \(UND_ERR_HEADERS_TIMEOUT\)/, 'created'],
+    }
+    const ids = new Set<string>()
+    for (const name of financeFaultNames) {
+      const [fault, message, action] = expected[name]
+      const id = await haveIngested(bundle)
+      finance.faults.add({ fault: name })
+      const error = await pushInvoice(ctx, id, run).then(assert.fail, (refusal: unknown) => refusal)
+      assert.ok(error instanceof FinanceError, name)
+      assert.equal(error.fault, fault, name)
+      assert.match(error.message, message, name)
+      const failed = await invoiceRow(bundle, id)
+      assert.equal(failed.finance_error, error.message)
+      assert.equal(failed.pushed_to_finance_at, null)
+
+      assert.equal(await pushInvoice(ctx, id, run), 'pushed')
+      const row = await invoiceRow(bundle, id)
+      assert.deepEqual([row.finance_action, row.finance_error], [action, null], name)
+      ids.add(row.finance_invoice_id!)
+    }
+    assert.equal(finance.invoices.size, financeFaultNames.length)
+    assert.deepEqual(ids, new Set([...finance.invoices.values()].map(invoice => invoice.id)))
+    assert.doesNotMatch(bundle.logged(), /eyJ|test-issuer-secret/)
+  },
+)
+
+test(
+  'a push that fails is tried again by the queue; an outage past all attempts leaves no dead letter and is made up for',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { finance: {}, worker: true })
+    const { ctx, call, finance } = bundle
     const id = await haveIngested(bundle)
-    finance.faults.add({ fault: name })
-    const error = await pushInvoice(ctx, id, run).then(assert.fail, (refusal: unknown) => refusal)
-    assert.ok(error instanceof FinanceError, name)
-    assert.equal(error.fault, fault, name)
-    assert.match(error.message, message, name)
-    const failed = await invoiceRow(bundle, id)
-    assert.equal(failed.finance_error, error.message)
-    assert.equal(failed.pushed_to_finance_at, null)
+    finance.faults.add({ fault: 'drop_after_commit' })
+    finance.faults.add({ fault: 'server_error', status: 503, times: 'always' })
+    await requestPush(ctx.db, ctx, id)
+    await eventually('the last attempt was made', async () => {
+      await hurry(bundle)
+      return (await pushJobs(bundle))[0]?.state === 'completed'
+    })
+    assert.equal(finance.pushes.length, 2)
+    assert.deepEqual((await call('GET', '/api/v1/admin/dead_letters')).body.data, [])
+    assert.match((await invoiceRow(bundle, id)).finance_error!, /answered 503/)
+    assert.match(bundle.logged(), /not pushed: asked for again within the hour/)
 
-    assert.equal(await pushInvoice(ctx, id, run), 'pushed')
-    const row = await invoiceRow(bundle, id)
-    assert.deepEqual([row.finance_action, row.finance_error], [action, null], name)
-    ids.add(row.finance_invoice_id!)
-  }
-  assert.equal(finance.invoices.size, financeFaultNames.length)
-  assert.deepEqual(ids, new Set([...finance.invoices.values()].map(invoice => invoice.id)))
-  assert.doesNotMatch(bundle.logged(), /eyJ|test-issuer-secret/)
-})
-
-test('a push that fails is tried again by the queue; an outage past all attempts leaves no dead letter and is made up for', async t => {
-  const bundle = await setup(t, { finance: {}, worker: true })
-  const { ctx, call, finance } = bundle
-  const id = await haveIngested(bundle)
-  finance.faults.add({ fault: 'drop_after_commit' })
-  finance.faults.add({ fault: 'server_error', status: 503, times: 'always' })
-  await requestPush(ctx.db, ctx, id)
-  await eventually('the last attempt was made', async () => {
-    await hurry(bundle)
-    return (await pushJobs(bundle))[0]?.state === 'completed'
-  })
-  assert.equal(finance.pushes.length, 2)
-  assert.deepEqual((await call('GET', '/api/v1/admin/dead_letters')).body.data, [])
-  assert.match((await invoiceRow(bundle, id)).finance_error!, /answered 503/)
-  assert.match(bundle.logged(), /not pushed: asked for again within the hour/)
-
-  finance.faults.clear()
-  assert.equal((await call('POST', '/api/v1/admin/scheduled_tasks/finance_push/run')).status, 202)
-  const row = await eventually('it is pushed', async () => {
-    const now = await invoiceRow(bundle, id)
-    return now.finance_invoice_id !== null && now
-  })
-  assert.deepEqual([row.finance_action, row.finance_error], ['updated', null])
-  assert.equal(finance.invoices.size, 1)
-})
+    finance.faults.clear()
+    assert.equal((await call('POST', '/api/v1/admin/scheduled_tasks/finance_push/run')).status, 202)
+    const row = await eventually('it is pushed', async () => {
+      const now = await invoiceRow(bundle, id)
+      return now.finance_invoice_id !== null && now
+    })
+    assert.deepEqual([row.finance_action, row.finance_error], ['updated', null])
+    assert.equal(finance.invoices.size, 1)
+  },
+)
 
 test('an operator’s own push does not wait for the backoff of one that failed, and never makes a second at once', async t => {
   const bundle = await setup(t, { finance: {}, worker: true })
@@ -223,45 +232,49 @@ test('lines that change after the push, or during it, are pushed again as an upd
   assert.equal(finance.invoices.size, 1)
 })
 
-test('a large invoice is sent as it is read, and half of it is never taken for the whole', async t => {
-  const bundle = await setup(t, { finance: {} })
-  const { ctx, finance } = bundle
-  const lines = Array.from({ length: 1_500 }, (_, n): Line => ({ amount: `${n}.01` }))
-  const id = await haveIngested(bundle, lines)
-  assert.equal(await pushInvoice(ctx, id, run), 'pushed')
-  const [kept] = [...finance.invoices.values()]
-  assert.deepEqual(
-    kept!.lines.map(line => line.amount),
-    lines.map(line => line.amount),
-  )
+test(
+  'a large invoice is sent as it is read, and half of it is never taken for the whole',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { finance: {} })
+    const { ctx, finance } = bundle
+    const lines = Array.from({ length: 1_500 }, (_, n): Line => ({ amount: `${n}.01` }))
+    const id = await haveIngested(bundle, lines)
+    assert.equal(await pushInvoice(ctx, id, run), 'pushed')
+    const [kept] = [...finance.invoices.values()]
+    assert.deepEqual(
+      kept!.lines.map(line => line.amount),
+      lines.map(line => line.amount),
+    )
 
-  // Replaced when the first lines are on their way.
-  const real = ctx.finance!
-  let started = 0
-  const interrupted = {
-    ...ctx,
-    finance: {
-      ...real,
-      async importInvoice(...[body, options]: Parameters<typeof real.importInvoice>) {
-        if (++started === 1) await giveLines(ctx.db, id, lines.slice(0, 1_200))
-        return real.importInvoice(body, options)
+    // Replaced when the first lines are on their way.
+    const real = ctx.finance!
+    let started = 0
+    const interrupted = {
+      ...ctx,
+      finance: {
+        ...real,
+        async importInvoice(...[body, options]: Parameters<typeof real.importInvoice>) {
+          if (++started === 1) await giveLines(ctx.db, id, lines.slice(0, 1_200))
+          return real.importInvoice(body, options)
+        },
       },
-    },
-  }
-  await giveLines(ctx.db, id, lines.slice(1))
-  assert.equal(await pushInvoice(interrupted, id, run), 'pushed')
-  assert.equal(started, 2)
-  assert.deepEqual(
-    [...finance.invoices.values()].map(({ lines, pushes }) => [lines.length, pushes]),
-    [[1_200, 2]],
-  )
+    }
+    await giveLines(ctx.db, id, lines.slice(1))
+    assert.equal(await pushInvoice(interrupted, id, run), 'pushed')
+    assert.equal(started, 2)
+    assert.deepEqual(
+      [...finance.invoices.values()].map(({ lines, pushes }) => [lines.length, pushes]),
+      [[1_200, 2]],
+    )
 
-  await sql`update cloud_invoices set amount_net_minor = 1, pushed_lines_hash = '' where id = ${id}`.execute(
-    ctx.db,
-  )
-  await assert.rejects(pushInvoice(ctx, id, run), /the lines are not what the invoice says/)
-  assert.equal([...finance.invoices.values()][0]!.pushes, 2)
-})
+    await sql`update cloud_invoices set amount_net_minor = 1, pushed_lines_hash = '' where id = ${id}`.execute(
+      ctx.db,
+    )
+    await assert.rejects(pushInvoice(ctx, id, run), /the lines are not what the invoice says/)
+    assert.equal([...finance.invoices.values()][0]!.pushes, 2)
+  },
+)
 
 test('every push has a token of its own: a minute long, for the platform tenant as admin, and refused by this API', async t => {
   const bundle = await setup(t, { finance: {} })
@@ -334,28 +347,32 @@ test('where finance is, and as whom it is called, is the configuration’s to sa
   }
 })
 
-test('without a finance service nothing is asked for and nothing fails; one that appears later gets what it missed', async t => {
-  const bundle = await setup(t, { worker: false })
-  const { ctx, clock } = bundle
-  const ids = [await haveIngested(bundle), await haveIngested(bundle), await haveIngested(bundle)]
-  await requestPush(ctx.db, ctx, ids[0]!)
-  assert.equal(await requestMissingPushes(ctx), 0)
-  assert.equal(await pushInvoice(ctx, ids[0]!, run), 'no_finance')
-  assert.deepEqual(await pushJobs(bundle), [])
+test(
+  'without a finance service nothing is asked for and nothing fails; one that appears later gets what it missed',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { worker: false })
+    const { ctx, clock } = bundle
+    const ids = [await haveIngested(bundle), await haveIngested(bundle), await haveIngested(bundle)]
+    await requestPush(ctx.db, ctx, ids[0]!)
+    assert.equal(await requestMissingPushes(ctx), 0)
+    assert.equal(await pushInvoice(ctx, ids[0]!, run), 'no_finance')
+    assert.deepEqual(await pushJobs(bundle), [])
 
-  const later = await setupFinance(t, clock)
-  await startWorker({ ...ctx, finance: later.client })
-  await eventually('all are pushed', async () => {
-    const rows = await Promise.all(ids.map(id => invoiceRow(bundle, id)))
-    return rows.every(row => row.pushed_to_finance_at !== null)
-  })
-  assert.equal(later.service.invoices.size, 3)
-  const warnings = bundle
-    .logged()
-    .split('\n')
-    .filter(line => /"level":(40|50|60)/.test(line))
-  assert.deepEqual(warnings, [])
-})
+    const later = await setupFinance(t, clock)
+    await startWorker({ ...ctx, finance: later.client })
+    await eventually('all are pushed', async () => {
+      const rows = await Promise.all(ids.map(id => invoiceRow(bundle, id)))
+      return rows.every(row => row.pushed_to_finance_at !== null)
+    })
+    assert.equal(later.service.invoices.size, 3)
+    const warnings = bundle
+      .logged()
+      .split('\n')
+      .filter(line => /"level":(40|50|60)/.test(line))
+    assert.deepEqual(warnings, [])
+  },
+)
 
 async function setupFinance(t: Parameters<typeof setup>[0], clock: Bundle['clock']) {
   const { createSandboxFinance } = await import('../../sandbox/finance/server.ts')

@@ -87,7 +87,7 @@ test('a size may lack what is not a number, and the limits are included', async 
 
 test('resources are priced by what the provider counts of them, and what is free or has other plans is not', () => {
   const custom = { type: 'custom', size_gigabytes: 2.34 }
-  for (const [kind, attrs, priced] of [
+  for (const [kind, attrs, priced, name = 'name'] of [
     ['volume', { size_gigabytes: 100 }, ['volume-gib', '100']],
     ['volume', {}, null],
     ['volume', { size_gigabytes: 0 }, null],
@@ -100,9 +100,9 @@ test('resources are priced by what the provider counts of them, and what is free
     ['load_balancer', {}, ['load-balancer-node', '1']],
     ['load_balancer', { type: 'REGIONAL_NETWORK', size_unit: 2 }, ['network-load-balancer-node', '2']],
     ['load_balancer', { type: 'GLOBAL', size_unit: 2 }, ['global-load-balancer', '1']],
-    ['reserved_ip', { ip: '45.55.96.47', droplet: null }, ['reserved-ip-unassigned', '1']],
-    ['reserved_ip', { ip: '45.55.96.47', droplet: { id: 1 } }, null],
-    ['reserved_ip', { ip: '2409:40d0::1' }, null],
+    ['reserved_ip', { droplet: null }, ['reserved-ip-unassigned', '1'], '45.55.96.47'],
+    ['reserved_ip', { droplet: { id: 1 } }, null, '45.55.96.47'],
+    ['reserved_ip', { droplet: null }, null, '2409:40d0::1'],
     ['kubernetes_cluster', { ha: true }, ['kubernetes-ha', '1']],
     ['kubernetes_cluster', { ha: false }, null],
     ['registry', { subscription: { tier: { slug: 'basic' } } }, ['registry-basic', '1']],
@@ -112,7 +112,7 @@ test('resources are priced by what the provider counts of them, and what is free
     ['droplet', { size_slug: 's-1vcpu-1gb' }, null],
     ['database', { size: 'db-s-1vcpu-1gb' }, null],
   ] as const) {
-    const found = listPriceOf(kind, attrs)
+    const found = listPriceOf(kind, attrs, name)
     assert.deepEqual(found && [found.sku, found.quantity], priced, `${kind} ${JSON.stringify(attrs)}`)
   }
 })

@@ -89,7 +89,7 @@ test('an item has the contract’s fields and no other', async t => {
   assert.deepEqual([body.data.length, body.next_cursor], [1, null])
 })
 
-test('every filter narrows as its name says, alone and with every other', async t => {
+test('every filter narrows as its name says, alone and with every other', onPostgresAlone, async t => {
   const bundle = await setup(t)
   const { projects } = await seed(bundle)
   const all: CloudResourceRow[] = await bundle.ctx.db

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { recordGone } from '../../src/features/inventory/index.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { deployment } from '../support/factories.ts'
 import { meter, usageRows } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
@@ -156,23 +157,27 @@ test('what no project can hold is its tenant’s whose deployment it is tied to,
   assert.deepEqual(await whose(), ['globex', null])
 })
 
-test('a tag is the stronger word: it takes over, what it ties cannot be tied otherwise, and one of another tenant’s is none', async t => {
-  const bundle = await setup(t)
-  const { ids, foreign, look, db } = await seed(bundle)
-  await tie(bundle, db, ids[0])
-  await look([`deployment:${foreign}`])
-  assert.equal(await tied(bundle, db), ids[0])
-  await look([`deployment:${ids[1]}`])
-  assert.equal(await tied(bundle, db), ids[1])
-  for (const other of [ids[0], null]) {
-    const { status, body } = await tie(bundle, db, other)
-    assert.deepEqual([status, body.code], [409, 'tied_by_tag'])
-    assert.match(body.detail, new RegExp(`deployment:${ids[1]}`))
-  }
-  assert.equal((await tie(bundle, db, ids[1])).status, 200, 'as it is')
-  await look()
-  assert.equal(await tied(bundle, db), null, 'what was said before the tag is over')
-})
+test(
+  'a tag is the stronger word: it takes over, what it ties cannot be tied otherwise, and one of another tenant’s is none',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { ids, foreign, look, db } = await seed(bundle)
+    await tie(bundle, db, ids[0])
+    await look([`deployment:${foreign}`])
+    assert.equal(await tied(bundle, db), ids[0])
+    await look([`deployment:${ids[1]}`])
+    assert.equal(await tied(bundle, db), ids[1])
+    for (const other of [ids[0], null]) {
+      const { status, body } = await tie(bundle, db, other)
+      assert.deepEqual([status, body.code], [409, 'tied_by_tag'])
+      assert.match(body.detail, new RegExp(`deployment:${ids[1]}`))
+    }
+    assert.equal((await tie(bundle, db, ids[1])).status, 200, 'as it is')
+    await look()
+    assert.equal(await tied(bundle, db), null, 'what was said before the tag is over')
+  },
+)
 
 test('a project that changes hands unties what it holds, and what comes back is not tied again', async t => {
   const bundle = await setup(t)

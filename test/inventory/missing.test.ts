@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { addResource, removeResource } from '../../sandbox/world/world.ts'
 import { isRefusal, refusedStatus } from '../../src/features/inventory/sync-run.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { setup } from '../support/setup.ts'
 import { eventsOf, refresh, rowOf, sweepAll, sweepOne } from '../support/sweep.ts'
 import { allowPrivate, webhook } from '../support/webhook-receiver.ts'
@@ -65,41 +66,50 @@ test('a tenant is shown its own missing resources alone', async t => {
   )
 })
 
-test('a kind that the provider refuses for a day is unavailable with the reason, and the task says how many are', async t => {
-  const bundle = await setup(t, { provider: {}, worker: true })
-  const { call, clock, sandbox } = bundle
-  const refuse = (status: number) => {
-    sandbox.faults.clear()
-    sandbox.faults.add({ fault: 'server_error', status, times: 'always', match: { path: '/v2/registries' } })
-  }
-  const resultOf = async (sweepId: string) =>
-    (await call('GET', `/api/v1/admin/scheduled_tasks/resource_sync/runs/${sweepId}`)).body.data.result
-  refuse(403)
-  const first = (await sweepAll(bundle)).get('registry')!
-  assert.deepEqual([first.status, first.refused_since], ['failed', first.started_at])
-  const whole = { kinds: 15, complete: 14, partial: 0, failed: 0, unavailable: 0 }
-  assert.deepEqual(await resultOf(first.sweep_id), { ...whole, failed: 1 })
-  refuse(412)
-  clock.advance(22 * 3_600_000)
-  const almost = await sweepOne(bundle, 'registry')
-  assert.equal(almost.status, 'failed')
-  const day = await sweepAll(bundle)
-  const last = day.get('registry')!
-  assert.deepEqual([last.status, last.refused_since], ['unavailable', first.started_at])
-  assert.match(last.error!, /412/)
-  assert.deepEqual(await resultOf(last.sweep_id), { ...whole, unavailable: 1 })
-  const listed = await call('GET', '/api/v1/inventory/sync-runs?status=unavailable')
-  assert.deepEqual(
-    listed.body.data.map(({ kind }: { kind: string }) => kind),
-    ['registry'],
-  )
+test(
+  'a kind that the provider refuses for a day is unavailable with the reason, and the task says how many are',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { provider: {}, worker: true })
+    const { call, clock, sandbox } = bundle
+    const refuse = (status: number) => {
+      sandbox.faults.clear()
+      sandbox.faults.add({
+        fault: 'server_error',
+        status,
+        times: 'always',
+        match: { path: '/v2/registries' },
+      })
+    }
+    const resultOf = async (sweepId: string) =>
+      (await call('GET', `/api/v1/admin/scheduled_tasks/resource_sync/runs/${sweepId}`)).body.data.result
+    refuse(403)
+    const first = (await sweepAll(bundle)).get('registry')!
+    assert.deepEqual([first.status, first.refused_since], ['failed', first.started_at])
+    const whole = { kinds: 15, complete: 14, partial: 0, failed: 0, unavailable: 0 }
+    assert.deepEqual(await resultOf(first.sweep_id), { ...whole, failed: 1 })
+    refuse(412)
+    clock.advance(22 * 3_600_000)
+    const almost = await sweepOne(bundle, 'registry')
+    assert.equal(almost.status, 'failed')
+    const day = await sweepAll(bundle)
+    const last = day.get('registry')!
+    assert.deepEqual([last.status, last.refused_since], ['unavailable', first.started_at])
+    assert.match(last.error!, /412/)
+    assert.deepEqual(await resultOf(last.sweep_id), { ...whole, unavailable: 1 })
+    const listed = await call('GET', '/api/v1/inventory/sync-runs?status=unavailable')
+    assert.deepEqual(
+      listed.body.data.map(({ kind }: { kind: string }) => kind),
+      ['registry'],
+    )
 
-  refuse(500)
-  const broken = await sweepOne(bundle, 'registry')
-  assert.deepEqual([broken.status, broken.refused_since], ['failed', null], 'an outage is no refusal')
-  refuse(404)
-  assert.equal((await sweepOne(bundle, 'registry')).status, 'failed', 'the row of refusals begins anew')
-})
+    refuse(500)
+    const broken = await sweepOne(bundle, 'registry')
+    assert.deepEqual([broken.status, broken.refused_since], ['failed', null], 'an outage is no refusal')
+    refuse(404)
+    assert.equal((await sweepOne(bundle, 'registry')).status, 'failed', 'the row of refusals begins anew')
+  },
+)
 
 test('403, 404 and 412 are refusals, and a day of them is exactly a day', () => {
   const refusals = [null, 200, 400, 401, 403, 404, 409, 412, 429, 500].filter(isRefusal)

@@ -5,6 +5,7 @@ import { recordGone } from '../../src/features/inventory/index.ts'
 import type { InventoryFilter } from '../../src/features/inventory/list-resources.ts'
 import { listResourcesThen } from '../../src/features/inventory/list-then.ts'
 import { newId } from '../../src/kernel/ids.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { haveDeployment, haveProject, rowOf, see, sightingOf } from '../support/sweep.ts'
 
@@ -30,16 +31,24 @@ const list = async ({ call }: Bundle, query: string, token?: string) => {
   return answer.body.data as Record<string, unknown>[]
 }
 
+const knownSince = async ({ call }: Bundle, token?: string): Promise<string | null> =>
+  (await call('GET', '/api/v1/inventory?limit=1', { token })).body.known_since
+
 const changes = async ({ call }: Bundle, [from, to]: [string, string], more = '', token?: string) => {
   const answer = await call('GET', `/api/v1/inventory/changes?from=${from}&to=${to}${more}`, { token })
   assert.equal(answer.status, 200, answer.text)
   return answer.body.data as Record<string, unknown>[]
 }
 
+/** Of rows that were made at once, any may come first. */
+const byName = (one: Record<string, unknown>, other: Record<string, unknown>) =>
+  String(one.name).localeCompare(String(other.name))
+
 const names = (rows: Record<string, unknown>[]) => rows.map(row => row.name).sort()
 
 test('the inventory is shown as it was at any moment, and at this one as it is', async t => {
   const bundle = await setup(t)
+  assert.equal(await knownSince(bundle), null, 'nothing is known yet')
   const before = moment(bundle)
   await see(bundle, 'droplet', [
     { provider_id: 'a', name: 'web', attrs: { size_slug: 's-1' } },
@@ -53,12 +62,14 @@ test('the inventory is shown as it was at any moment, and at this one as it is',
   const second = moment(bundle)
 
   assert.deepEqual(await list(bundle, `at=${before}`), [])
-  const [a, b] = await list(bundle, `at=${first}`)
+  const [b, a] = (await list(bundle, `at=${first}`)).sort(byName)
   assert.deepEqual(
     [a!.name, a!.status, a!.attrs, a!.last_seen_at],
     ['web', 'active', { size_slug: 's-1' }, first],
   )
   assert.deepEqual([b!.name, b!.deleted_at], ['db', null])
+  assert.equal(await knownSince(bundle), a!.first_seen_at, 'how far back one can ask')
+  assert.equal(await knownSince(bundle, await bundle.tokens.tenant('acme')), null, 'it had none of these')
   assert.deepEqual(names(await list(bundle, `at=${second}`)), ['www'])
   for (const all of ['', '&include_deleted=true'])
     assert.deepEqual(await list(bundle, `at=${second}${all}`), await list(bundle, `limit=100${all}`))
@@ -114,8 +125,11 @@ test('two tenants trade a project back and forth, and neither ever sees the othe
     times.push([owner, moment(bundle)])
   }
   const tenants = ['acme', 'globex'] as const
-  for (const tenant of tenants) {
+  for (const [first, tenant] of tenants.entries()) {
     const token = await bundle.tokens.tenant(tenant)
+    const since = (await knownSince(bundle, token))!
+    // The first of the times is acme's, the second globex's.
+    assert.ok(since < times[first]![1] && (first === 0 || since > times[0]![1]), `${tenant} since ${since}`)
     for (const [n, [owner, at]] of times.entries()) {
       const seen = tenant === owner ? [`${owner}-${n}`] : []
       assert.deepEqual(names(await list(bundle, `at=${at}`, token)), seen, `${tenant} at ${n}`)
@@ -151,7 +165,7 @@ test('two tenants trade a project back and forth, and neither ever sees the othe
 test('what changed in a span is net: added, gone, changed, and nothing of what is as it was', async t => {
   const bundle = await setup(t)
   await haveDeployment(bundle, DEPLOYMENT, 'acme')
-  await haveProject(bundle, 'p', 'acme', [
+  const project = await haveProject(bundle, 'p', 'acme', [
     ['droplet', 'tied'],
     ['droplet', 'lost'],
   ])
@@ -198,6 +212,8 @@ test('what changed in a span is net: added, gone, changed, and nothing of what i
   const only = async (more: string) => names(await changes(bundle, [from, to], more))
   assert.deepEqual(await only('&change=gone'), ['lost'])
   assert.deepEqual(await only(`&deployment_id=${DEPLOYMENT}`), ['tied'])
+  assert.deepEqual(await only(`&project_id=${project}`), ['lost', 'tied'])
+  assert.deepEqual(await only(`&project_id=${project}&change=changed`), ['tied'])
   assert.deepEqual(await only('&kind=volume'), [])
   assert.deepEqual(await only('&tenant_id=acme'), ['lost', 'tied'])
   const paged: unknown[] = []
@@ -213,7 +229,7 @@ test('what changed in a span is net: added, gone, changed, and nothing of what i
   assert.deepEqual(paged, rows)
 })
 
-test('whichever way a page of the past is found, it is the same page', async t => {
+test('whichever way a page of the past is found, it is the same page', onPostgresAlone, async t => {
   const bundle = await setup(t)
   await haveDeployment(bundle, DEPLOYMENT, 'acme')
   const ids = Array.from({ length: 12 }, (_, n) => `${n}`)
@@ -261,13 +277,16 @@ test('whichever way a page of the past is found, it is the same page', async t =
   for (const [name, choices] of Object.entries(values))
     for (const set of sets.filter(one => Object.keys(one).length < 2))
       for (const value of choices) sets.push({ ...set, [name]: value })
-  const bounds = [
-    { walk: 1_000, few: 1_000 },
-    { walk: 3, few: 1_000 },
-    { walk: 3, few: 1 },
+  const wide = { walk: 1_000, rest: 1_000, few: 1_000, ended: 1_000, far: 1_000 }
+  const ways = [
+    wide,
+    { ...wide, walk: 3 },
+    { ...wide, walk: 3, rest: 1 },
+    { walk: 3, rest: 1, few: 1, ended: 1, far: 4 },
   ]
   for (const [index, set] of sets.entries()) {
     const filter: InventoryFilter = { ...set, include_deleted: index % 2 === 0 }
+    const bounds = ways[(index >> 1) % ways.length]!
     const { tag, ...columns } = set
     for (const tenantId of set.tenant_id === undefined ? [null, 'acme', 'globex'] : [null]) {
       const expected = all.filter(
@@ -280,23 +299,17 @@ test('whichever way a page of the past is found, it is the same page', async t =
       const scope =
         tenantId === null ? ({ allTenants: true } as const) : { allTenants: false as const, tenantId }
       const found: string[] = []
-      for (;;) {
-        const page = await listResourcesThen(
-          bundle.ctx.db,
-          scope,
-          filter,
-          at,
-          5,
-          found.at(-1) ?? null,
-          bounds[index % 3],
-        )
-        found.push(...page.map(row => row.id))
-        if (page.length < 5) break
+      for (let after: string | null = null; ; ) {
+        const asked = [bundle.ctx.db, scope, filter, 5, after, bounds] as const
+        const { rows, until } = await listResourcesThen(at, ...asked)
+        found.push(...rows.map(row => row.id))
+        if (rows.length < 5 && until === null) break
+        after = until ?? rows.at(-1)!.id
       }
       assert.deepEqual(
         found,
         expected.map((row: { id: string }) => row.id),
-        JSON.stringify({ tenantId, filter, bounds: bounds[index % 3] }),
+        JSON.stringify({ tenantId, filter, bounds }),
       )
     }
   }

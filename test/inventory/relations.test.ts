@@ -15,7 +15,10 @@ async function seed(bundle: Bundle): Promise<void> {
     see(bundle, kind, [
       { provider_id, name: `${kind}-${provider_id}`, attrs: attrs as Record<string, unknown>, tags },
     ])
-  await put('droplet', '1', { vpc_uuid: 'v', image: { id: 77, slug: null } }, ['web', `k8s:${CLUSTER}`])
+  await put('droplet', '1', { vpc_uuid: 'v', image: { id: 77, slug: null } }, [
+    'web',
+    ...['k8s', 'k8s:', `k8s:${CLUSTER}`, 'k8s:worker'],
+  ])
   await put('droplet', '2', { vpc_uuid: 'v', image: { id: 5, slug: 'ubuntu' } }, ['other'])
   await put('vpc', 'v', {})
   await put('volume', 'vol', { droplet_ids: [1] })

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { kindNames } from '../../src/integrations/digitalocean/index.ts'
 import { fixture, serve } from '../integrations/scripted-provider.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { doneBy, NOTHING_DONE, rowOf, sweepAll, sweepOne, sweepProjects } from '../support/sweep.ts'
 import { expectedRows, officialExamples } from './official-examples.ts'
@@ -121,57 +122,61 @@ test('one kind’s failure touches no other', async t => {
   }
 })
 
-test('every kind of the official examples lands as it is, secrets left out, and a second sweep has nothing to tell', async t => {
-  const env = { DIGITALOCEAN_API_URL: await serve(t, officialExamples), DIGITALOCEAN_TOKEN: 'a-token' }
-  const bundle = await setup(t, { env })
-  const { db } = bundle.ctx
-  await sweepProjects(bundle)
-  for (const kind of kindNames) {
-    const run = await sweepOne(bundle, kind)
-    assert.deepEqual(
-      [run.status, run.error, run.inserted],
-      ['complete', null, expectedRows[kind].length],
-      kind,
-    )
-    const rows = await db
-      .selectFrom('cloud_resources')
-      .selectAll()
-      .where('kind', '=', kind)
-      .orderBy('provider_id')
-      .execute()
-    assert.equal(rows.length, expectedRows[kind].length)
-    for (const [provider_id, name, region, status, attrs] of expectedRows[kind]) {
-      const row = rows.find(found => found.provider_id === provider_id)!
+test(
+  'every kind of the official examples lands as it is, secrets left out, and a second sweep has nothing to tell',
+  onPostgresAlone,
+  async t => {
+    const env = { DIGITALOCEAN_API_URL: await serve(t, officialExamples), DIGITALOCEAN_TOKEN: 'a-token' }
+    const bundle = await setup(t, { env })
+    const { db } = bundle.ctx
+    await sweepProjects(bundle)
+    for (const kind of kindNames) {
+      const run = await sweepOne(bundle, kind)
       assert.deepEqual(
-        [row.provider_id, row.name, row.region, row.status],
-        [provider_id, name, region, status],
+        [run.status, run.error, run.inserted],
+        ['complete', null, expectedRows[kind].length],
+        kind,
       )
-      for (const [key, value] of Object.entries(attrs))
-        assert.deepEqual(row.attrs[key], value, `${kind} ${key}`)
+      const rows = await db
+        .selectFrom('cloud_resources')
+        .selectAll()
+        .where('kind', '=', kind)
+        .orderBy('provider_id')
+        .execute()
+      assert.equal(rows.length, expectedRows[kind].length)
+      for (const [provider_id, name, region, status, attrs] of expectedRows[kind]) {
+        const row = rows.find(found => found.provider_id === provider_id)!
+        assert.deepEqual(
+          [row.provider_id, row.name, row.region, row.status],
+          [provider_id, name, region, status],
+        )
+        for (const [key, value] of Object.entries(attrs))
+          assert.deepEqual(row.attrs[key], value, `${kind} ${key}`)
+      }
     }
-  }
-  assert.deepEqual((await rowOf(bundle, 'droplet', '3164444')).tags, ['env:prod', 'web'])
-  const { project_id } = await rowOf(bundle, 'domain', 'example.com')
-  const project = await bundle.call('GET', `/api/v1/projects/${project_id}`)
-  assert.equal(project.body.data?.name, 'my-web-api', 'it is in the project whose list names it')
+    assert.deepEqual((await rowOf(bundle, 'droplet', '3164444')).tags, ['env:prod', 'web'])
+    const { project_id } = await rowOf(bundle, 'domain', 'example.com')
+    const project = await bundle.call('GET', `/api/v1/projects/${project_id}`)
+    assert.equal(project.body.data?.name, 'my-web-api', 'it is in the project whose list names it')
 
-  const eventCount = async () =>
-    (await sql<{ n: number }>`select count(*)::int as n from cloud_resource_events`.execute(db)).rows[0]!.n
-  const first = await eventCount()
-  assert.deepEqual(doneBy(await sweepProjects(bundle)), NOTHING_DONE)
-  for (const kind of kindNames) assert.deepEqual(doneBy(await sweepOne(bundle, kind)), NOTHING_DONE, kind)
-  assert.equal(await eventCount(), first)
+    const eventCount = async () =>
+      (await sql<{ n: number }>`select count(*)::int as n from cloud_resource_events`.execute(db)).rows[0]!.n
+    const first = await eventCount()
+    assert.deepEqual(doneBy(await sweepProjects(bundle)), NOTHING_DONE)
+    for (const kind of kindNames) assert.deepEqual(doneBy(await sweepOne(bundle, kind)), NOTHING_DONE, kind)
+    assert.equal(await eventCount(), first)
 
-  const { rows } = await sql<{ text: string }>`
+    const { rows } = await sql<{ text: string }>`
     select (select string_agg(r::text, '') from cloud_resources r) || (select string_agg(e::text, '') from cloud_resource_events e)
       || (select string_agg(s::text, '') from sync_runs s) || (select string_agg(p::text, '') from cloud_projects p) as text`.execute(
-    db,
-  )
-  const secrets = JSON.stringify(fixture('databases.list')).match(/"(?:password|uri)":"[^"]+"/g)!
-  assert.ok(secrets.length >= 5)
-  for (const secret of secrets) {
-    const value = secret.slice(secret.indexOf(':') + 2, -1)
-    assert.ok(!rows[0]!.text.includes(value) && !bundle.logged().includes(value), secret)
-  }
-  assert.doesNotMatch(rows[0]!.text, /postgres:\/\/|"password"|kubeconfig|a-token/)
-})
+      db,
+    )
+    const secrets = JSON.stringify(fixture('databases.list')).match(/"(?:password|uri)":"[^"]+"/g)!
+    assert.ok(secrets.length >= 5)
+    for (const secret of secrets) {
+      const value = secret.slice(secret.indexOf(':') + 2, -1)
+      assert.ok(!rows[0]!.text.includes(value) && !bundle.logged().includes(value), secret)
+    }
+    assert.doesNotMatch(rows[0]!.text, /postgres:\/\/|"password"|kubeconfig|a-token/)
+  },
+)

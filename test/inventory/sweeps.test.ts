@@ -471,7 +471,7 @@ describe('a resource in motion', () => {
     return { bundle, set, shelf }
   }
 
-  test('is looked at again on cloud_sync_fast soon after a sweep found it so', async t => {
+  test('is looked at again on cloud_sync_fast soon after a sweep found it so', onPostgresAlone, async t => {
     const { bundle } = await booting(t, true)
     await sweepAll(bundle)
     const { rows } = await sql<{ name: string; payload: object; wait: number }>`

@@ -90,6 +90,10 @@ test('a page shows so many rows, and its cursor is the key of the last one when 
   assert.deepEqual(cursor.read(first.next_cursor!), ['c', 2])
   assert.deepEqual([page(4).next_cursor, page(5).next_cursor], [null, null])
   assert.equal(cursor.page([], 0, () => []).next_cursor, null)
+  // Broken off before the page was full, it goes on from there; a full page goes on from its last row.
+  const until = (limit: number) =>
+    cursor.read(cursor.page(rows, limit, row => [row.name, row.n], ['m', 9]).next_cursor!)
+  assert.deepEqual([until(5), until(3)], [['m', 9], cursor.read(first.next_cursor!)])
   assert.equal(cursor.read(undefined), null)
 })
 

@@ -98,28 +98,36 @@ test('a provisioned droplet is the tenant’s and the deployment’s from the fi
   assert.deepEqual([(await sweepDrift(bundle)).open, (await drifts(bundle))[0]?.field], [1, 'memory'])
 })
 
-test('of a run under way a second request is answered with the same run, by name or by deployment', async t => {
-  const bundle = await setup(t, { worker: true, provider: { actionDelayMs: 1_000 } })
-  const { id } = await deployment(bundle)
-  const first = await provision(bundle, id)
-  assert.equal((await provision(bundle, id)).id, first.id)
-  const named = await provision(bundle, id, { name: 'web-1.example.com', region: 'fra1', image: 155_133_621 })
-  assert.notEqual(named.id, first.id)
-  assert.equal((await provision(bundle, id, { name: 'WEB-1.example.com' })).id, named.id)
-  const runs = [await ended(bundle, first), await ended(bundle, named)]
-  assert.deepEqual(
-    runs.map(({ status }) => status),
-    ['completed', 'completed'],
-  )
-  assert.equal(dropletsOf(bundle, named)[0]?.region.slug, 'fra1')
-  // One project for both, although neither run knew of the other’s.
-  assert.equal(runs[0]?.context.project_id, runs[1]?.context.project_id)
-  const taken = await bundle.call('POST', `/api/v1/deployments/${id}/provision`, {
-    body: { size: SIZE, image: IMAGE, name: 'Web-1.example.com' },
-  })
-  assert.deepEqual([taken.status, taken.body.code], [409, 'name_taken'])
-  assert.notEqual((await provision(bundle, id)).id, first.id)
-})
+test(
+  'of a run under way a second request is answered with the same run, by name or by deployment',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { worker: true, provider: { actionDelayMs: 1_000 } })
+    const { id } = await deployment(bundle)
+    const first = await provision(bundle, id)
+    assert.equal((await provision(bundle, id)).id, first.id)
+    const named = await provision(bundle, id, {
+      name: 'web-1.example.com',
+      region: 'fra1',
+      image: 155_133_621,
+    })
+    assert.notEqual(named.id, first.id)
+    assert.equal((await provision(bundle, id, { name: 'WEB-1.example.com' })).id, named.id)
+    const runs = [await ended(bundle, first), await ended(bundle, named)]
+    assert.deepEqual(
+      runs.map(({ status }) => status),
+      ['completed', 'completed'],
+    )
+    assert.equal(dropletsOf(bundle, named)[0]?.region.slug, 'fra1')
+    // One project for both, although neither run knew of the other’s.
+    assert.equal(runs[0]?.context.project_id, runs[1]?.context.project_id)
+    const taken = await bundle.call('POST', `/api/v1/deployments/${id}/provision`, {
+      body: { size: SIZE, image: IMAGE, name: 'Web-1.example.com' },
+    })
+    assert.deepEqual([taken.status, taken.body.code], [409, 'name_taken'])
+    assert.notEqual((await provision(bundle, id)).id, first.id)
+  },
+)
 
 test('what cannot be provisioned is refused with its reason', async t => {
   const bundle = await setup(t, working)
@@ -358,66 +366,79 @@ test('a droplet that only an operator has tied to the deployment is left alone b
   assert.deepEqual([deleted_at, deployment_id], [null, id])
 })
 
-test('a droplet with the deployment’s tag that is not the tenant’s stops deprovisioning before anything is destroyed', async t => {
-  const bundle = await setup(t, working)
-  const { call, sandbox } = bundle
-  const { id } = await deployment(bundle, 'acme')
-  const [ours, theirs] = [
-    await ended(bundle, await provision(bundle, id)),
-    await ended(bundle, await provision(bundle, (await deployment(bundle, 'globex')).id)),
-  ]
-  const [mine, foreign] = [dropletsOf(bundle, ours)[0]!, dropletsOf(bundle, theirs)[0]!]
-  const { droplet } = sandbox.world.shelves
-  const lives = ({ id }: { id: number }) => droplet.get(String(id)) !== undefined
-  const untouched = () => {
-    const deletes = sandbox.requests.filter(({ method }) => method === 'DELETE')
-    assert.deepEqual([lives(mine), lives(foreign), deletes], [true, true, []])
-  }
-  const lie = { ...foreign, tags: [`deployment:${id}`, `saga:${theirs.id}`] }
-  const fails = async (reason: RegExp) => {
-    const run = await ended(bundle, await deprovision(bundle, id))
-    assert.deepEqual([run.status, run.error?.step], ['rolled_back', 'verify_ownership'], JSON.stringify(run))
-    assert.match(run.error!.reason, reason)
-    assert.ok(!JSON.stringify(run).includes(String(foreign.id)), 'the run names no droplet of another tenant')
+test(
+  'a droplet with the deployment’s tag that is not the tenant’s stops deprovisioning before anything is destroyed',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, working)
+    const { call, sandbox } = bundle
+    const { id } = await deployment(bundle, 'acme')
+    const [ours, theirs] = [
+      await ended(bundle, await provision(bundle, id)),
+      await ended(bundle, await provision(bundle, (await deployment(bundle, 'globex')).id)),
+    ]
+    const [mine, foreign] = [dropletsOf(bundle, ours)[0]!, dropletsOf(bundle, theirs)[0]!]
+    const { droplet } = sandbox.world.shelves
+    const lives = ({ id }: { id: number }) => droplet.get(String(id)) !== undefined
+    const untouched = () => {
+      const deletes = sandbox.requests.filter(({ method }) => method === 'DELETE')
+      assert.deepEqual([lives(mine), lives(foreign), deletes], [true, true, []])
+    }
+    const lie = { ...foreign, tags: [`deployment:${id}`, `saga:${theirs.id}`] }
+    const fails = async (reason: RegExp) => {
+      const run = await ended(bundle, await deprovision(bundle, id))
+      assert.deepEqual(
+        [run.status, run.error?.step],
+        ['rolled_back', 'verify_ownership'],
+        JSON.stringify(run),
+      )
+      assert.match(run.error!.reason, reason)
+      assert.ok(
+        !JSON.stringify(run).includes(String(foreign.id)),
+        'the run names no droplet of another tenant',
+      )
+      untouched()
+    }
+
+    // Known to the provider alone: the run finds it.
+    droplet.replace(lie)
+    await fails(
+      /a droplet with the tag deployment:.* is not in a project of the tenant.*nothing was destroyed/,
+    )
+    assert.match(bundle.logged(), new RegExp(`"droplet_ids":\\["${foreign.id}"\\]`))
+    // A list that cannot be read whole is no word at all.
+    droplet.replace(foreign)
+    const path = '/v2/projects/*/resources'
+    for (const fault of ['server_error', 'wrong_total', 'cut_json'] as const) {
+      sandbox.faults.add({ fault, times: 'always', match: { method: 'GET', path } })
+      await fails(/could not be listed whole/)
+      sandbox.faults.clear()
+    }
+    // Moved away at the provider since the last sweep of projects; and tied to two deployments at once.
+    assign(sandbox.world, `do:droplet:${mine.id}`, String(theirs.context.project_provider_id), new Date())
+    await fails(/not in a project of the tenant/)
+    assign(sandbox.world, `do:droplet:${mine.id}`, String(ours.context.project_provider_id), new Date())
+    droplet.replace({ ...mine, tags: [...mine.tags, `deployment:${newId()}`] })
+    await fails(/the tag of another deployment too/)
+    droplet.replace(mine)
+
+    // Known to the inventory: refused at the request. The tag has tied nothing.
+    droplet.replace(lie)
+    await sweepOne(bundle, 'droplet')
+    const { id: resourceId, deployment_id, tenant_id } = await rowOf(bundle, 'droplet', foreign.id)
+    assert.deepEqual([deployment_id, tenant_id], [null, 'globex'])
+    const refused = await call('POST', `/api/v1/deployments/${id}/deprovision`)
+    assert.deepEqual(
+      [refused.status, refused.body.code, refused.body.resource_ids],
+      [409, 'tag_on_other_resources', [resourceId]],
+    )
     untouched()
-  }
-
-  // Known to the provider alone: the run finds it.
-  droplet.replace(lie)
-  await fails(/a droplet with the tag deployment:.* is not in a project of the tenant.*nothing was destroyed/)
-  assert.match(bundle.logged(), new RegExp(`"droplet_ids":\\["${foreign.id}"\\]`))
-  // A list that cannot be read whole is no word at all.
-  droplet.replace(foreign)
-  const path = '/v2/projects/*/resources'
-  for (const fault of ['server_error', 'wrong_total', 'cut_json'] as const) {
-    sandbox.faults.add({ fault, times: 'always', match: { method: 'GET', path } })
-    await fails(/could not be listed whole/)
-    sandbox.faults.clear()
-  }
-  // Moved away at the provider since the last sweep of projects; and tied to two deployments at once.
-  assign(sandbox.world, `do:droplet:${mine.id}`, String(theirs.context.project_provider_id), new Date())
-  await fails(/not in a project of the tenant/)
-  assign(sandbox.world, `do:droplet:${mine.id}`, String(ours.context.project_provider_id), new Date())
-  droplet.replace({ ...mine, tags: [...mine.tags, `deployment:${newId()}`] })
-  await fails(/the tag of another deployment too/)
-  droplet.replace(mine)
-
-  // Known to the inventory: refused at the request. The tag has tied nothing.
-  droplet.replace(lie)
-  await sweepOne(bundle, 'droplet')
-  const { id: resourceId, deployment_id, tenant_id } = await rowOf(bundle, 'droplet', foreign.id)
-  assert.deepEqual([deployment_id, tenant_id], [null, 'globex'])
-  const refused = await call('POST', `/api/v1/deployments/${id}/deprovision`)
-  assert.deepEqual(
-    [refused.status, refused.body.code, refused.body.resource_ids],
-    [409, 'tag_on_other_resources', [resourceId]],
-  )
-  untouched()
-  droplet.replace(foreign)
-  await sweepOne(bundle, 'droplet')
-  assert.equal((await ended(bundle, await deprovision(bundle, id))).status, 'completed')
-  assert.deepEqual([lives(mine), lives(foreign)], [false, true])
-})
+    droplet.replace(foreign)
+    await sweepOne(bundle, 'droplet')
+    assert.equal((await ended(bundle, await deprovision(bundle, id))).status, 'completed')
+    assert.deepEqual([lives(mine), lives(foreign)], [false, true])
+  },
+)
 
 test('the step that destroys touches nothing that was not verified, whatever carries the tag by then', async t => {
   const bundle = await setup(t, { provider: {} })

@@ -122,6 +122,22 @@ test('what is provisioned slowly says so until the clock has passed', async t =>
   assert.equal((await get(`/v2/databases/${database.body.database.id}`)).body.database.size, 'db-s-2vcpu-4gb')
 })
 
+test('an image is sent to another region by an action, which the list of all actions shows too', async t => {
+  const { api, get, clock } = await setup(t)
+  const path = '/v2/images/177300100'
+  const { regions } = (await get(path)).body.image
+  const started = await api('POST', `${path}/actions`, { type: 'transfer', region: 'sgp1' })
+  const { id, resource_id, resource_type, status } = started.body.action
+  assert.deepEqual([resource_id, resource_type, status], [177_300_100, 'image', 'in-progress'])
+  assert.deepEqual((await get('/v2/actions')).body.actions[0]?.id, id)
+  clock.advance(5000)
+  assert.deepEqual((await get(path)).body.image.regions, [...regions!, 'sgp1'])
+  assert.equal((await get(`${path}/actions/${id}`)).body.action.status, 'completed')
+  assert.equal((await get(`${path}/actions`)).body.actions.length, 1)
+  for (const body of [{ type: 'transfer', region: 'sgp1' }, { type: 'convert' }, { type: 'shrink' }])
+    assert.equal((await api('POST', `${path}/actions`, body)).status, 422)
+})
+
 test('the remaining kinds are made and deleted, the second delete being 404', async t => {
   const { api } = await setup(t)
   const vpc = await api('POST', '/v2/vpcs', { name: 'lab', region: 'nyc3' })

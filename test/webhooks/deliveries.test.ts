@@ -11,6 +11,7 @@ import { encryptionFor } from '../../src/kernel/crypto.ts'
 import { haveInvoice, ingest } from '../support/billing.ts'
 import { csv, row } from '../support/csv.ts'
 import { accept, desire, drifts, droplet, loseAll, sweepDrift } from '../support/drift.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { deployment, move } from '../support/factories.ts'
 import { ended, kindOf, run, start, step } from '../support/sagas.ts'
@@ -175,47 +176,51 @@ test('resources, drift and invoices are told as they are, each kind by its name'
   assert.match(find('invoice.ingest_failed').data.invoice.ingest_error, /./)
 })
 
-test('a worker sends what is due by itself: the end of every saga, whichever it is', async t => {
-  const failing = step('fails', [], { execute: async () => ({ ok: false, reason: 'no' }) })
-  let shop = ''
-  const ofTheShop = (kind: SagaKind): SagaKind => ({
-    ...kind,
-    prepare: async (_tx, { key }) => ({ businessKey: String(key), deploymentId: shop, tenantId: 'acme' }),
-  })
-  const kinds = [
-    kindOf('good', [step('a', []), step('b', [])]),
-    kindOf('bad', [step('a', []), failing]),
-    kindOf('old', [step('a', [])]),
-  ].map(ofTheShop)
-  const bundle = await setup(t, { env, sagaKinds: () => kinds })
-  const { ctx } = bundle
-  shop = (await deployment(bundle, 'acme')).id
-  const it = await receiver(t)
-  const { secret } = await webhook(bundle, { url: it.url, events: ['saga.*'] })
-  // Nobody knows its step for a day: such a run is failed.
-  const old = await start(bundle, 'old')
-  await ctx.db
-    .updateTable('saga_runs')
-    .set({ step_modules: ['removed_since'] })
-    .execute()
-  await anotherWorker(t, bundle)
-  await eventually('it is left alone', async () => bundle.logged().includes('knows its steps'))
-  await sql`update saga_runs set unknown_since = unknown_since - interval '25 hours'`.execute(ctx.db)
-  const ends = {
-    'saga.failed': await ended(bundle, old.id),
-    'saga.completed': await run(bundle, 'good'),
-    'saga.rolled_back': await run(bundle, 'bad'),
-  }
-  await eventually('all three are told', async () => it.received.length >= 3)
-  assert.deepEqual(typesOf(it.received), Object.keys(ends).sort())
-  for (const received of it.received) {
-    const { type, data } = received.body
-    const { steps, actor, cancel_requested_by, ...saga } = ends[type as keyof typeof ends]
-    assert.equal(type, `saga.${saga.status}`)
-    assert.deepEqual(data, { tenant_id: 'acme', deployment_id: shop, saga })
-    assert.ok(verified(received, secret, bundle.clock.now()))
-  }
-})
+test(
+  'a worker sends what is due by itself: the end of every saga, whichever it is',
+  onPostgresAlone,
+  async t => {
+    const failing = step('fails', [], { execute: async () => ({ ok: false, reason: 'no' }) })
+    let shop = ''
+    const ofTheShop = (kind: SagaKind): SagaKind => ({
+      ...kind,
+      prepare: async (_tx, { key }) => ({ businessKey: String(key), deploymentId: shop, tenantId: 'acme' }),
+    })
+    const kinds = [
+      kindOf('good', [step('a', []), step('b', [])]),
+      kindOf('bad', [step('a', []), failing]),
+      kindOf('old', [step('a', [])]),
+    ].map(ofTheShop)
+    const bundle = await setup(t, { env, sagaKinds: () => kinds })
+    const { ctx } = bundle
+    shop = (await deployment(bundle, 'acme')).id
+    const it = await receiver(t)
+    const { secret } = await webhook(bundle, { url: it.url, events: ['saga.*'] })
+    // Nobody knows its step for a day: such a run is failed.
+    const old = await start(bundle, 'old')
+    await ctx.db
+      .updateTable('saga_runs')
+      .set({ step_modules: ['removed_since'] })
+      .execute()
+    await anotherWorker(t, bundle)
+    await eventually('it is left alone', async () => bundle.logged().includes('knows its steps'))
+    await sql`update saga_runs set unknown_since = unknown_since - interval '25 hours'`.execute(ctx.db)
+    const ends = {
+      'saga.failed': await ended(bundle, old.id),
+      'saga.completed': await run(bundle, 'good'),
+      'saga.rolled_back': await run(bundle, 'bad'),
+    }
+    await eventually('all three are told', async () => it.received.length >= 3)
+    assert.deepEqual(typesOf(it.received), Object.keys(ends).sort())
+    for (const received of it.received) {
+      const { type, data } = received.body
+      const { steps, actor, cancel_requested_by, ...saga } = ends[type as keyof typeof ends]
+      assert.equal(type, `saga.${saga.status}`)
+      assert.deepEqual(data, { tenant_id: 'acme', deployment_id: shop, saga })
+      assert.ok(verified(received, secret, bundle.clock.now()))
+    }
+  },
+)
 
 test('what is not taken is tried again, later each time, then given up, and can be replayed under its id', async t => {
   const bundle = await setup(t, { env })

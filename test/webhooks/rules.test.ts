@@ -76,7 +76,7 @@ test('a secret is 32 random bytes, and after a rotation the old one signs too un
 })
 
 test('one may listen to everything, to a family, or to one type; the test event is nobody’s choice', () => {
-  assert.deepEqual(PATTERNS.slice(0, 10), [
+  assert.deepEqual(PATTERNS.slice(0, 11), [
     '*',
     'deployment.*',
     'resource.*',
@@ -85,10 +85,11 @@ test('one may listen to everything, to a family, or to one type; the test event 
     'statement.*',
     'budget.*',
     'cost.*',
+    'finding.*',
     'invoice.*',
     'audit.*',
   ])
-  assert.deepEqual(PATTERNS.slice(10), [...EVENT_TYPES])
+  assert.deepEqual(PATTERNS.slice(11), [...EVENT_TYPES])
   assert.equal(new Set(PATTERNS).size, PATTERNS.length)
   assert.ok(!PATTERNS.includes(TEST_EVENT))
 })

@@ -158,12 +158,12 @@ function fromBirth([first, ...others]: LivedStretch[], monthStart: string): Live
 
 type Price = Pick<Stretch, 'sku' | 'quantity' | 'price_monthly' | 'price_hourly'>
 
-function priceOf({ kind, attrs, price_monthly, price_hourly }: LivedStretch): Price | null {
+function priceOf({ kind, name, attrs, price_monthly, price_hourly }: LivedStretch): Price | null {
   if (kind === 'droplet')
     return price_monthly !== null && price_hourly !== null
       ? { sku: String(attrs.size_slug), quantity: '1', price_monthly, price_hourly }
       : null
-  const priced = listPriceOf(kind, attrs)
+  const priced = listPriceOf(kind, attrs, name)
   if (!priced) return null
   const monthly = LIST_PRICES[priced.sku]
   return { ...priced, price_monthly: monthly, price_hourly: hourlyOf(monthly) }

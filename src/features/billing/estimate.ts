@@ -138,7 +138,7 @@ export function decimalText(value: bigint, decimals = 6): string {
 }
 
 /** Hours that a month's list price is for, where the provider names no hourly one. */
-const HOURS_OF_PRICE = 672n
+export const HOURS_OF_PRICE = 672n
 
 export const hourlyOf = (priceMonthly: string): string =>
   decimalText(millionths(priceMonthly, '1', 12) / HOURS_OF_PRICE, 12)

@@ -49,22 +49,26 @@ const TEXTS = Object.values(COLUMNS).map(([, text]) => text)
  */
 class Column {
   #values: string[] = []
-  #filled = false
+  #varies = false
   #text = ''
 
   get length(): number {
     return this.#values.length
   }
 
-  push(value: string): void {
-    this.#values.push(value)
-    if (value !== NULL) this.#filled = true
+  /** Whether lines differ in it. Most of an invoice is of one product and over the whole month. */
+  get varies(): boolean {
+    return this.#varies
   }
 
-  /** Before it is sent, while the database is still busy with the batch before. */
+  push(value: string): void {
+    if (!this.#varies && this.#values.length > 0 && value !== this.#values[0]) this.#varies = true
+    this.#values.push(value)
+  }
+
+  /** Before it is sent, while the database is still busy with the batch before. What all lines share is written once. */
   write(): void {
-    // Lists that are shorter than others are filled up with nulls by the database.
-    this.#text = this.#filled ? `{${this.#values.join(',')}}` : '{}'
+    this.#text = `{${this.#varies ? this.#values.join(',') : this.#values[0]}}`
     this.#values = []
   }
 
@@ -89,10 +93,14 @@ export class LineBatch {
 
   /** The statement that writes the lines, which the batch then forgets. */
   take({ id, period }: Pick<InvoiceRow, 'id' | 'period'>, currency: string): RawBuilder<unknown> {
-    const taken = this.#columns
+    const columns = this.#columns.map((column, at) => {
+      column.write()
+      const [name, type] = [sql.raw(NAMES[at]!), sql.raw(`${TYPES[at]}[]`)]
+      return { name, array: sql`${column}::${type}`, apart: column.varies || NAMES[at] === 'id' }
+    })
     this.#columns = TYPES.map(() => new Column())
-    for (const column of taken) column.write()
-    const arrays = taken.map((column, at) => sql`${column}::${sql.raw(TYPES[at]!)}[]`)
+    const apart = columns.filter(column => column.apart)
+    const shown = columns.map(({ apart, name, array }) => (apart ? name : sql`(${array})[1] as ${name}`))
     return sql`
     insert into cloud_cost_lines (${sql.raw(NAMES.join(', '))}, invoice_id, period, currency, resource_id, deployment_id,
       tenant_id, matched_by)
@@ -101,7 +109,10 @@ export class LineBatch {
     from (
       select *, coalesce(start_at, ${period}::date) as from_at,
         coalesce(end_at, ${period}::date + interval '1 month') as until_at
-      from unnest(${sql.join(arrays)}) as l (${sql.raw(NAMES.join(', '))})
+      from (
+        select ${sql.join(shown)}
+        from unnest(${sql.join(apart.map(({ array }) => array))}) as apart (${sql.join(apart.map(({ name }) => name))})
+      ) given
     ) l ${resourceThenJoin}`
   }
 }

@@ -1,6 +1,6 @@
 // Deployments: what other parts of the service may use.
 export type { CloudDeploymentRow } from './deployment.ts'
-export { type DeploymentState, LIFECYCLE } from './lifecycle.ts'
+export { type DeploymentState, isOver, LIFECYCLE, STATES } from './lifecycle.ts'
 export { deploymentRoutes } from './routes.ts'
 export {
   type BilledDeployment,

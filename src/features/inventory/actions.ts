@@ -2,6 +2,7 @@
 
 import type { Deps } from '../../deps.ts'
 import {
+  type CallOptions,
   isKind,
   isTransitional,
   type Kind,
@@ -84,11 +85,11 @@ export async function refreshResource(
   { db, providers, clock }: Deps,
   kind: Kind,
   providerId: string,
-  signal?: AbortSignal,
+  options?: CallOptions,
   onChanged?: (resourceIds: string[]) => Promise<void>,
 ): Promise<'moving' | 'still' | 'absent'> {
   const sighting = { kind, ...(await beginLook(db, clock)), actor: 'refresh' }
-  const raw = await providers.for('cloud_sync_fast').get(kind, providerId, { signal })
+  const raw = await providers.for('cloud_sync_fast').get(kind, providerId, options)
   if (!raw) return 'absent'
   const item = mapItem(kind, raw)
   const { changed } = await transaction(db, tx => writeSeen(tx, sighting, seenResource(item)))

@@ -1,5 +1,5 @@
 // Which of the provider's actions made a change: by what an action of its type changes. Pure.
-import type { ProviderAction } from '../../integrations/digitalocean/index.ts'
+import type { Kind, ProviderAction } from '../../integrations/digitalocean/index.ts'
 import type { Changes } from './resource.ts'
 
 /** An action as an event names it. */
@@ -42,16 +42,34 @@ export const CHANGED_BY: Record<string, readonly string[]> = {
   resize_volume: ['attrs.size_gigabytes'],
   assign_ip: ['attrs.droplet', 'attrs.locked'],
   unassign_ip: ['attrs.droplet', 'attrs.locked'],
+  // What was attached to it or pointed at it.
+  destroy: ['attrs.droplet_ids', 'attrs.droplet'],
+  transfer: ['region', 'attrs.regions', 'status'],
+  convert: ['attrs.type', 'status'],
 }
 
-/** Actions that make a resource. */
-const MAKES = ['create', 'convert', 'transfer']
+/** Actions that make a resource of their own kind, or of another. */
+const MAKES: Record<string, readonly Kind[] | 'its own'> = {
+  create: 'its own',
+  convert: 'its own',
+  transfer: 'its own',
+  snapshot: ['snapshot', 'image'],
+}
+
+function makes({ type, kind: own }: ProviderAction, kind: Kind): boolean {
+  const made = Object.hasOwn(MAKES, type) ? MAKES[type]! : []
+  return made === 'its own' ? own === kind : made.includes(kind)
+}
 
 /** Of these, newest first, the one that explains it: null when none does. Without changes the resource is new. */
-export function explaining(actions: readonly ProviderAction[], changes: Changes | null): NamedAction | null {
-  const found = actions.find(({ type }) => {
-    if (changes === null) return MAKES.includes(type)
-    const changed = Object.hasOwn(CHANGED_BY, type) ? CHANGED_BY[type]! : null
+export function explaining(
+  actions: readonly ProviderAction[],
+  changes: Changes | null,
+  kind: Kind,
+): NamedAction | null {
+  const found = actions.find(action => {
+    if (changes === null) return makes(action, kind)
+    const changed = Object.hasOwn(CHANGED_BY, action.type) ? CHANGED_BY[action.type]! : null
     return changed === null || changed.some(field => Object.hasOwn(changes, field))
   })
   return found ? { id: found.id, type: found.type, at: found.at, region: found.region } : null

@@ -2,11 +2,13 @@
 
 export { recordTenantProject } from './actions.ts'
 export { CHANGED_BY } from './explain.ts'
-export { shareOfLooking } from './follow-actions.ts'
 export { followJob, inventoryHandlers, resourceSync, sendRefresh, watchActions } from './jobs.ts'
+export { shareOfLooking } from './look-spending.ts'
 export { findTenantProject, projectsOfTenant } from './project-store.ts'
-export { ActionBehind, PROVIDER } from './resource.ts'
+export { CLUSTER_TAG } from './relation-store.ts'
+export { ActionBehind, isMissing, PROVIDER } from './resource.ts'
 export {
+  ANY_RESOURCE_THEN,
   type LivedStretch,
   listStretches,
   ownersThen,
@@ -15,7 +17,7 @@ export {
   tagsThen,
 } from './resource-then.ts'
 export { inventoryRoutes, projectRoutes, syncRunRoutes } from './routes.ts'
-export { deploymentOfTags, deploymentTag, type SeenResource, seenResource } from './seen-resource.ts'
+export { deploymentOfTags, deploymentTag, type SeenResource, seenResource, TIE } from './seen-resource.ts'
 export { sizeRoutes } from './size-routes.ts'
 export { listSizesThen, sizePriceThen } from './size-store.ts'
 export {

@@ -8,8 +8,10 @@ import { handle, type JobHandler, type JobRun, type JobType } from '../../kernel
 import { every } from '../../kernel/time.ts'
 import { refreshResource } from './actions.ts'
 import { FOLLOW_EVERY_MS, followActions } from './follow-actions.ts'
+import { openSpending } from './look-spending.ts'
 import { LostRunError, retryAfter, syncKind } from './sync-kind.ts'
 import { syncProjects } from './sync-projects.ts'
+import { endedRuns } from './sync-run-store.ts'
 
 const KindName = Type.Enum([...kindNames])
 
@@ -59,6 +61,18 @@ export function watchActions({ db, jobs, log }: Deps): void {
 /** Told the ids of resources that have changed. */
 export type OnChanged = (resourceIds: string[]) => Promise<void>
 
+/** What others do with what the jobs have seen. */
+export interface Followers {
+  changed: OnChanged
+  /** Every kind's part of a sweep has ended, and the projects' too; told once more when one of them is tried again. */
+  swept: () => Promise<void>
+}
+
+const NOBODY: Followers = { changed: async () => {}, swept: async () => {} }
+
+/** Of every kind, and of the projects. */
+const RUNS_OF_A_SWEEP = kindNames.length + 1
+
 const REFRESH_EVERY_MS = 20_000
 /** An hour of looking; by then the next sweep has seen it. */
 const MOST_LOOKS = 180
@@ -71,10 +85,18 @@ export function sendSweep({ db, jobs }: Deps, sweepId: string): Promise<void> {
   })
 }
 
-export function inventoryHandlers(deps: Deps, onChanged: OnChanged = async () => {}): JobHandler[] {
+export function inventoryHandlers(deps: Deps, { changed: onChanged, swept } = NOBODY): JobHandler[] {
+  /** Also when it failed: then its record says so, and what the others saw counts. */
+  const thenTell = async (sweepId: string, work: Promise<void>) => {
+    try {
+      await work
+    } finally {
+      if ((await endedRuns(deps.db, sweepId)) === RUNS_OF_A_SWEEP) await swept()
+    }
+  }
   return [
     handle(syncKindJob, ({ kind, sweep_id, postponed = 0 }, run) =>
-      sweepKind(deps, kind, sweep_id, postponed, run, onChanged),
+      thenTell(sweep_id, sweepKind(deps, kind, sweep_id, postponed, run, onChanged)),
     ),
     handle(followJob, async (_, run) => {
       const followed = await followActions(deps, run)
@@ -82,12 +104,31 @@ export function inventoryHandlers(deps: Deps, onChanged: OnChanged = async () =>
       run.log.debug(followed, 'actions followed')
       await onChanged(followed.changed)
     }),
-    handle(syncProjectsJob, ({ sweep_id }, run) => syncProjects(deps, sweep_id, run)),
+    handle(syncProjectsJob, ({ sweep_id }, run) => thenTell(sweep_id, syncProjects(deps, sweep_id, run))),
     handle(refreshJob, async ({ kind, provider_id, look }, run) => {
-      const found = await refreshResource(deps, kind, provider_id, run.signal, onChanged)
-      if (found === 'moving' && look < MOST_LOOKS) await sendRefresh(deps, kind, provider_id, look + 1)
+      const again = await refreshWithinBudget(deps, kind, provider_id, run.signal, onChanged)
+      if (again && look < MOST_LOOKS) await sendRefresh(deps, kind, provider_id, look + 1)
     }),
   ]
+}
+
+/** Whether it is to be looked at again: it moves, or others needed the provider and it was not looked at now. */
+async function refreshWithinBudget(
+  deps: Deps,
+  kind: Kind,
+  providerId: string,
+  signal: AbortSignal,
+  onChanged: OnChanged,
+): Promise<boolean> {
+  const provider = deps.providers.for('cloud_sync_fast')
+  const spending = openSpending(deps, provider)
+  if (!provider.absent && !(await spending.may(1, 'other'))) return true
+  try {
+    const { counted } = spending
+    return (await refreshResource(deps, kind, providerId, { signal, counted }, onChanged)) === 'moving'
+  } finally {
+    await spending.settle()
+  }
 }
 
 async function sweepKind(

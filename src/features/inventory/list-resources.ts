@@ -5,6 +5,7 @@ import { runStatement } from '../../kernel/db/statement.ts'
 import type { Executor } from '../../kernel/db/tables.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import type { Scope } from '../../kernel/http/caller.ts'
+import { isMissing } from './resource.ts'
 import { RESOURCE_JSON, type ResourceJson } from './store.ts'
 
 export interface InventoryFilter {
@@ -112,7 +113,7 @@ function walk(executor: Executor, question: Question, most: number | null): Prom
   const { asked, leading, includeDeleted, missing, limit, after } = question
   const values: unknown[] = [limit, after]
   const where = includeDeleted ? [] : ['deleted_at is null']
-  if (missing) where.push('stale_strike_count > 0')
+  if (missing) where.push(isMissing('r'))
   for (const condition of asked) {
     if (condition === leading) continue
     values.push(condition[1])

@@ -2,15 +2,16 @@
 // Pure, but for what it is told.
 import type { Provider } from '../../integrations/digitalocean/index.ts'
 
-/** Requests that were made to look, by the minute that they were made in. */
-export interface SpentMinute {
-  minute: string
+/** Requests that were made to look within some seconds, and when those ended. */
+export interface Spent {
+  until: string
   requests: number
 }
 
-const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const SHARE = 4
+/** Of that quarter, for following the actions alone: 20 minutes of it, while the rest has used up its hour. */
+const KEPT = 10
 
 type Pace = Pick<Provider, 'rates' | 'allowance'>
 
@@ -23,22 +24,24 @@ function windowsOf({ rates, allowance }: Pace) {
   }))
 }
 
-/** A minute that began inside the window, or reaches into it, counts whole. */
-const spentWithin = (spent: readonly SpentMinute[], windowMs: number, now: number): number =>
+/** What reaches into the window counts whole. */
+const spentWithin = (spent: readonly Spent[], windowMs: number, now: number): number =>
   spent
-    .filter(({ minute }) => Date.parse(minute) + MINUTE_MS > now - windowMs)
+    .filter(({ until }) => Date.parse(until) > now - windowMs)
     .reduce((sum, { requests }) => sum + requests, 0)
 
-/** Requests left for looking. */
-export function lookBudget(pace: Pace, spent: readonly SpentMinute[], now: Date): number {
-  const left = windowsOf(pace).map(
-    ({ requests, windowMs }) => Math.floor(requests / SHARE) - spentWithin(spent, windowMs, now.getTime()),
-  )
+/** Requests left for looking; with `leavingSome`, for what leaves some of them to who follows the actions. */
+export function lookBudget(pace: Pace, spent: readonly Spent[], now: Date, leavingSome = false): number {
+  const left = windowsOf(pace).map(({ requests, windowMs }) => {
+    const quarter = Math.floor(requests / SHARE)
+    const kept = leavingSome ? Math.ceil(quarter / KEPT) : 0
+    return quarter - kept - spentWithin(spent, windowMs, now.getTime())
+  })
   return Math.max(0, Math.min(Number.MAX_SAFE_INTEGER, ...left))
 }
 
 /** The largest part of any window that looking has used: 0.25 at most. */
-export function lookShare(pace: Pace, spent: readonly SpentMinute[], now: Date): number {
+export function lookShare(pace: Pace, spent: readonly Spent[], now: Date): number {
   const shares = windowsOf(pace).map(
     ({ requests, windowMs }) => spentWithin(spent, windowMs, now.getTime()) / requests,
   )
@@ -46,8 +49,17 @@ export function lookShare(pace: Pace, spent: readonly SpentMinute[], now: Date):
 }
 
 const SHORTEST_TURN_MS = 60_000
-const REFUSED_TURN_MS = 600_000
+const LONGEST_RETRY_MS = 600_000
 
-/** How long until a kind is listed again: each costs one request a minute at most, however many pages it has. */
-export const turnAfter = (requests: number, whole: boolean): number =>
-  whole ? Math.max(1, requests) * SHORTEST_TURN_MS : REFUSED_TURN_MS
+/** How long until a kind that was listed whole is listed again: it costs one request a minute, however many pages it has. */
+export const turnAfter = (pages: number): number => Math.max(1, pages) * SHORTEST_TURN_MS
+
+/**
+ * How long until a kind is listed again that was not listed whole, by the time since it last was: at once when that was just
+ * now, and ever less often the longer it goes on. Null: it never was.
+ */
+export const retryAfterPartial = (sinceWholeMs: number | null): number =>
+  sinceWholeMs === null ? LONGEST_RETRY_MS : Math.min(LONGEST_RETRY_MS, Math.max(0, sinceWholeMs) / 8)
+
+/** For each of their pages: how long the projects' lists are not read again although something new was found. */
+export const PLACES_AFTER_MS = 15_000

@@ -75,24 +75,26 @@ export interface Member {
 }
 
 /**
- * What a project holds, as its list says. A list that was not whole adds, and takes nothing away. What a saga has placed
- * since the list was asked for stays where it is.
+ * What a project holds, as its list says. A list that was not whole adds, and takes nothing away. What was placed since the
+ * list was asked for, by a saga or by a list that was asked for later, stays where it is. `placing`: so is what this list moves.
  */
 export async function replaceMembers(
   tx: Executor,
   projectProviderId: string,
   members: Member[],
-  { whole, asked }: { whole: boolean; asked: Look },
+  { whole, asked, placing = false }: { whole: boolean; asked: Look; placing?: boolean },
 ): Promise<void> {
+  const [placedAt, placedLook] = placing ? [asked.at, asked.look] : [null, null]
   const json = JSON.stringify(members)
   const placedBefore = sql`case when m.placed_look is null then coalesce(m.placed_at <= ${asked.at}, true)
     else m.placed_look <= ${asked.look} end`
   await sql`
-    insert into cloud_project_members as m (provider, kind, provider_id, project_id)
-    select distinct ${PROVIDER}, s.kind, s.provider_id, p.id
+    insert into cloud_project_members as m (provider, kind, provider_id, project_id, placed_at, placed_look)
+    select distinct ${PROVIDER}, s.kind, s.provider_id, p.id, ${placedAt}::timestamptz, ${placedLook}::bigint
     from jsonb_to_recordset(${json}::jsonb) as s (kind text, provider_id text)
     join cloud_projects p on p.provider = ${PROVIDER} and p.provider_id = ${projectProviderId}
-    on conflict (provider, kind, provider_id) do update set project_id = excluded.project_id, placed_at = null, placed_look = null
+    on conflict (provider, kind, provider_id) do update set
+      project_id = excluded.project_id, placed_at = excluded.placed_at, placed_look = excluded.placed_look
     where m.project_id <> excluded.project_id and ${placedBefore}`.execute(tx)
   if (!whole) return
   await sql`

@@ -30,8 +30,11 @@ const elements = (member: string, kind: string) => `
 
 const VPC = `coalesce(f.attrs ->> 'vpc_uuid', f.attrs ->> 'private_network_uuid')`
 const IN_VPC = `'droplet', 'load_balancer', 'database', 'kubernetes_cluster'`
-/** What the provider tags the nodes of a cluster with. */
-const NODE_TAG = 'k8s:'
+/**
+ * What the provider tags the nodes and volumes of a cluster with, before the cluster's id; `k8s:worker` beside it names no
+ * cluster.
+ */
+export const CLUSTER_TAG = 'k8s:'
 
 const WAYS: Way[] = [
   {
@@ -101,8 +104,8 @@ const WAYS: Way[] = [
     relation: 'node_of',
     from: `'droplet'`,
     to: `'kubernetes_cluster'`,
-    named: `select 'kubernetes_cluster' as kind, substr(tag, ${NODE_TAG.length + 1}) as id from unnest(f.tags) tag where starts_with(tag, '${NODE_TAG}')`,
-    naming: `f.tags @> array['${NODE_TAG}' || t.provider_id]`,
+    named: `select 'kubernetes_cluster' as kind, substr(tag, ${CLUSTER_TAG.length + 1}) as id from unnest(f.tags) tag where starts_with(tag, '${CLUSTER_TAG}')`,
+    naming: `f.tags @> array['${CLUSTER_TAG}' || t.provider_id]`,
   },
 ]
 

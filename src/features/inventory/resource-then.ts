@@ -4,10 +4,10 @@ import type { Executor } from '../../kernel/db/tables.ts'
 import { PROVIDER } from './resource.ts'
 import { sizePriceThen } from './size-store.ts'
 
-const sameName = (resource: 'r' | 'o') => {
-  const of = (column: string) => sql.id(resource, column)
-  return sql`${of('provider')} = ${sql.lit(PROVIDER)} and ${of('kind')} = l.kind and lower(${of('name')}) = lower(l.name)`
-}
+const sameNameText = (resource: 'r' | 'o') =>
+  `${resource}.provider = '${PROVIDER}' and ${resource}.kind = l.kind and lower(${resource}.name) = lower(l.name)`
+
+const sameName = (resource: 'r' | 'o') => sql.raw(sameNameText(resource))
 
 /**
  * How near a resource of the name is to the time asked about; null: it was gone by then.
@@ -16,35 +16,42 @@ const sameName = (resource: 'r' | 'o') => {
  *    name is told from its successor, though its deletion was noticed hours afterwards.
  * 3. It was first seen afterwards: the mirror is younger than what is asked about.
  */
-const nearness = (resource: 'r' | 'o') => {
-  const of = (column: string) => sql.id(resource, column)
-  return sql`(case
-    when ${of('first_seen_at')} > l.until_at then 3
-    when ${of('deleted_at')} is null or ${of('last_seen_at')} >= l.from_at then 1
-    when ${of('deleted_at')} >= l.from_at then 2 end)`
-}
+const nearnessText = (resource: 'r' | 'o') => `(case
+    when ${resource}.first_seen_at > l.until_at then 3
+    when ${resource}.deleted_at is null or ${resource}.last_seen_at >= l.from_at then 1
+    when ${resource}.deleted_at >= l.from_at then 2 end)`
+
+const nearness = (resource: 'r' | 'o') => sql.raw(nearnessText(resource))
+
+/**
+ * SQL, of a relation `l` with the columns kind, name, from_at and until_at: whether any resource may be meant, be it one of
+ * several.
+ */
+export const ANY_RESOURCE_THEN = `exists (
+  select from cloud_resources o where ${sameNameText('o')} and ${nearnessText('o')} is not null offset 0)`
 
 const firstOf = (owner: 'tenant_id' | 'deployment_id') => sql`
   (select ${sql.id(owner)} from resource_versions f where f.resource_id = r.id and ${sql.id(owner)} is not null
-    order by valid_from, valid_to limit 1)`
+    order by f.valid_from, f.event_id limit 1)`
 
 /**
  * Whose the resources were at `l.until_at`. Of a time before a resource was first seen nothing is known: then its owners
- * are those it was given first; if they do not go together, it was for no deployment.
+ * are those it was given first; if they do not go together, it was for no deployment. The first owners are joined and fenced
+ * too: as expressions they would be looked up again wherever they are used, and by a join's condition for every resource.
  */
 const withOwners = (found: RawBuilder<unknown>) => sql`
-  select o.resource_id, o.tenant_id, case when o.known or exists (
-    select from cloud_deployments d where d.id = o.deployment_id and d.tenant_id = o.tenant_id) then o.deployment_id end as deployment_id
-  from (
-    select r.id as resource_id, v.resource_id is not null as known,
-      case when v.resource_id is not null then v.deployment_id else ${firstOf('deployment_id')} end as deployment_id,
-      case when v.resource_id is not null then v.tenant_id else ${firstOf('tenant_id')} end as tenant_id
-    from (select r.id from cloud_resources r where ${found} offset 0) r
-    left join lateral (
-      select resource_id, tenant_id, deployment_id from resource_versions v
-      where v.resource_id = r.id and v.valid_from <= l.until_at and (v.valid_to is null or v.valid_to > l.until_at) offset 0
-    ) v on true
-  ) o`
+  select r.id as resource_id, coalesce(v.tenant_id, f.tenant_id) as tenant_id, case when v.resource_id is not null or exists (
+    select from cloud_deployments d where d.id = f.deployment_id and d.tenant_id = f.tenant_id)
+    then coalesce(v.deployment_id, f.deployment_id) end as deployment_id
+  from (select r.id from cloud_resources r where ${found} offset 0) r
+  left join lateral (
+    select resource_id, tenant_id, deployment_id from resource_versions v
+    where v.resource_id = r.id and v.valid_from <= l.until_at and (v.valid_to is null or v.valid_to > l.until_at) offset 0
+  ) v on true
+  left join lateral (
+    select ${firstOf('deployment_id')} as deployment_id, ${firstOf('tenant_id')} as tenant_id
+    where v.resource_id is null offset 0
+  ) f on true`
 
 /**
  * To be joined to a relation `l` with the columns kind, name, from_at and until_at: adds m.resource_id, m.deployment_id

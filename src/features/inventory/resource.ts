@@ -21,6 +21,15 @@ export const EVENT_KINDS = [
 ] as const
 export type EventKind = (typeof EVENT_KINDS)[number]
 
+/**
+ * SQL: sweeps do not see a resource any more, or a look did not. The release before counts strikes alone, and does not clear
+ * the time when it sees the resource again. The first part is the index's.
+ */
+export const isMissing = (
+  row: string,
+): string => `(${row}.stale_strike_count > 0 or ${row}.missing_since is not null)
+  and (${row}.stale_strike_count > 0 or ${row}.missing_since >= ${row}.last_seen_at)`
+
 export const Resource = noun(
   'Resource',
   {
@@ -46,15 +55,14 @@ export const Resource = noun(
     missing_since: Nullable(
       Type.String({
         ...Time,
-        description: 'When a whole sweep first did not see it; null as long as sweeps do.',
+        description:
+          'When a whole sweep, or a look between the sweeps, first did not find it; null as long as it is seen. Strikes are counted by sweeps alone.',
       }),
     ),
     deleted_at: Nullable(Time),
   },
   {
-    // The release before counts strikes alone.
-    missing_since:
-      'case when $.stale_strike_count > 0 then iso8601(coalesce($.missing_since, $.last_seen_at)) end',
+    missing_since: `case when ${isMissing('$')} then iso8601(coalesce($.missing_since, $.last_seen_at)) end`,
   },
 )
 

@@ -11,16 +11,17 @@ import { JsonText, routes } from '../../kernel/http/route.ts'
 import { Body, ExternalId, Id, Many, NoBody, Nullable, Query, Time } from '../../kernel/http/schemas.ts'
 import { assignProject, confirmHeldDeletions } from './actions.ts'
 import { assignResource } from './assign-resource.ts'
-import { CHANGE_FILTERS, listChanges, ResourceChange } from './changes.ts'
+import { CHANGE_FILTERS, keyOfChange, listChanges, ResourceChange } from './changes.ts'
 import { listResources } from './list-resources.ts'
-import { listResourcesThen, showResourceThen } from './list-then.ts'
+import { listResourcesThen } from './list-then.ts'
 import { past, span } from './moments.ts'
 import { Project, PURPOSES } from './project.ts'
 import { findProject, listProjects } from './project-store.ts'
 import { DEEPEST, ResourceRelations, relationsOf } from './relations.ts'
 import { KindName, Resource, ResourceDetail, ResourceEvent, ResourceOwners } from './resource.ts'
+import { showResourceThen } from './show-then.ts'
 import { freshness, listEvents, listOwners, type ResourceMembers, showResource } from './store.ts'
-import { RUN_STATUSES, SyncRun } from './sync-run.ts'
+import { PROJECTS, RUN_STATUSES, SyncRun } from './sync-run.ts'
 import { findSyncRun, listSyncRuns } from './sync-run-store.ts'
 
 const Text = (maxLength: number, description?: string) =>
@@ -32,6 +33,14 @@ const byId = (row: { id: string }): [string] => [row.id]
 const AsOf = Type.Record(Type.String(), Time, {
   description: 'Kind → start of its last complete sweep. A kind that is missing was never swept whole.',
 })
+
+const KnownSince = Nullable(
+  Type.String({
+    ...Time,
+    description:
+      'The first moment at which anything was the caller’s: `at` tells nothing of before. Null: none yet.',
+  }),
+)
 
 const TenantFilter = Type.Optional(
   Type.String({ ...ExternalId, description: 'For operators; others see their own.' }),
@@ -55,7 +64,7 @@ const InventoryQuery = Query({
   tenant_id: TenantFilter,
   missing: Type.Boolean({
     default: false,
-    description: 'Only living ones that the last whole sweep of their kind did not see.',
+    description: 'Only living ones that the last whole sweep of their kind, or a look since, did not find.',
   }),
   include_deleted: Type.Boolean({ default: false }),
 })
@@ -79,11 +88,14 @@ export const inventoryRoutes = (deps: Deps, members: ResourceMembers) =>
           operationId: 'listResources',
           summary: 'List resources',
           description:
-            'Operators see all tenants, any other caller its own. `as_of` says how fresh each kind is. With `at`, as it was at that ' +
+            'Operators see all tenants, any other caller its own. `as_of` says how fresh each kind is, `known_since` how far back `at` goes. With `at`, as it was at that ' +
             'moment: names, tags, owners and all that has a history. `last_seen_at` is then no later than `at`, and ' +
-            '`stale_strike_count` counts only if it was not seen since.',
+            '`stale_strike_count` counts only if it was not seen since. Such a page may be shorter than `limit` though more follow: ' +
+            '`next_cursor` says so.',
           querystring: InventoryQuery,
-          response: { 200: Type.Object({ ...Many(Resource).properties, as_of: AsOf }) },
+          response: {
+            200: Type.Object({ ...Many(Resource).properties, as_of: AsOf, known_since: KnownSince }),
+          },
         },
       },
       async (request, reply) => {
@@ -95,13 +107,16 @@ export const inventoryRoutes = (deps: Deps, members: ResourceMembers) =>
             { pointer: '?missing', message: 'is known of now, not of a moment in the past' },
           ])
         const after = resources.read(cursor)?.[0] as string | undefined
-        const [rows, asOf] = await Promise.all([
+        const scope = scopeOf(caller)
+        const asked = [deps.db, scope, filter, limit + 1, after ?? null] as const
+        const [{ rows, until }, { asOf, knownSince }] = await Promise.all([
           at === undefined
-            ? listResources(deps.db, scopeOf(caller), filter, limit + 1, after ?? null)
-            : listResourcesThen(deps.db, scopeOf(caller), filter, past(deps, at), limit + 1, after ?? null),
-          freshness(deps.db, filter.kind),
+            ? listResources(...asked).then(rows => ({ rows, until: null }))
+            : listResourcesThen(past(deps, at), ...asked),
+          freshness(deps.db, scope, filter.kind),
         ])
-        return jsonPage(request, reply, resources.page(rows, limit, byId), `,"as_of":${asOf}`)
+        const page = resources.page(rows, limit, byId, until === null ? null : [until])
+        return jsonPage(request, reply, page, `,"as_of":${asOf},"known_since":${knownSince}`)
       },
     )
 
@@ -117,7 +132,7 @@ export const inventoryRoutes = (deps: Deps, members: ResourceMembers) =>
         filters: { ...CHANGE_FILTERS, tenant_id: TenantFilter },
         items: ResourceChange,
         cursor: cursorOf('resource_changes', ['time', 'uuid']),
-        key: (row: { changed_at: string; resource_id: string }) => [row.changed_at, row.resource_id],
+        key: keyOfChange,
       },
       ({ caller, scope, filter: { from, to, ...filter }, limit, after }) => {
         refuseForeignTenant(caller, filter.tenant_id)
@@ -293,7 +308,7 @@ export const projectRoutes = (deps: Deps) =>
   })
 
 const RUN_FILTERS = {
-  kind: Type.Optional(Type.Enum([...kindNames, 'project'])),
+  kind: Type.Optional(Type.Enum([...kindNames, PROJECTS])),
   status: Type.Optional(Type.Enum([...RUN_STATUSES])),
   sweep_id: Type.Optional(Id),
 }

@@ -212,14 +212,24 @@ export async function taggedElsewhere(
   return rows.map(row => row.id)
 }
 
-/** Kind → start of its last complete sweep, as JSON text. */
-export async function freshness(executor: Executor, kind?: string): Promise<string> {
-  const text = `select coalesce(json_object_agg(kind, iso8601(complete_at) order by kind), '{}')::text as json
+/**
+ * Kind → start of its last complete sweep, and the first moment at which anything was the caller's: the history goes back to
+ * there. Both as JSON text.
+ */
+export async function freshness(
+  executor: Executor,
+  scope: Scope,
+  kind?: string,
+): Promise<{ asOf: string; knownSince: string }> {
+  const values: unknown[] = [kind ?? null]
+  const own = scope.allTenants ? '' : `v.tenant_id = $${values.push(scope.tenantId)} and`
+  const text = `select coalesce(json_object_agg(kind, iso8601(complete_at) order by kind), '{}')::text as "asOf",
+      coalesce(to_json((select iso8601(v.valid_from) from resource_versions v
+        where ${own} v.valid_from is distinct from v.valid_to order by v.valid_from limit 1))::text, 'null') as "knownSince"
     from sync_freshness where kind <> 'project' and ($1::text is null or kind = $1)`
-  const rows = await runStatement<{ json: string }>(executor, { name: 'inventory_freshness', text }, [
-    kind ?? null,
-  ])
-  return rows[0]!.json
+  const name = `inventory_freshness${own && '_own'}`
+  const rows = await runStatement<{ asOf: string; knownSince: string }>(executor, { name, text }, values)
+  return rows[0]!
 }
 
 /** How long ago each kind was last swept whole. */

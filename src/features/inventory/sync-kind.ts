@@ -17,6 +17,9 @@ import { newId } from '../../kernel/ids.ts'
 import type { JobRun } from '../../kernel/queue/queues.ts'
 import type { Clock } from '../../kernel/time.ts'
 import { ensureInternalProject } from './actions.ts'
+import { actionsSince } from './actions-since.ts'
+import { actionsOfKind, KINDS_WITH_ACTIONS } from './feed-plan.ts'
+import { feedPosition } from './feed-store.ts'
 import { isStorableId, type SeenResource, seenResource, UnstorableError } from './seen-resource.ts'
 import type { RunStatus } from './sync-run.ts'
 import { createRemarks, isRefusal, mustHold, refusedStatus } from './sync-run.ts'
@@ -94,6 +97,7 @@ async function sweep(
   { signal, log, onChanged }: JobPart,
 ): Promise<SyncOutcome> {
   const { db, providers } = deps
+  const provider = providers.for('cloud_sync_full')
   const clock = notBefore(deps.clock, run.started_at)
   const inMotion: string[] = []
   const remarks = createRemarks()
@@ -103,8 +107,11 @@ async function sweep(
   let aside: string[] = []
   // Begun before the batch's first page was asked for; the page to come is asked for as soon as the loop goes on.
   let look: Look = { look: run.look, at: run.started_at }
+  // What somebody has just done may be seen here before it is followed.
+  const actionsNow = async () =>
+    actionsOfKind(await actionsSince(provider, await feedPosition(db), { signal }), kind)
   const flush = async () => {
-    const sighting = { kind, ...look, actor }
+    const sighting = { kind, ...look, actor, ...(KINDS_WITH_ACTIONS.includes(kind) && { actionsNow }) }
     const [rows, ids] = [batch, aside]
     batch = []
     aside = []
@@ -135,7 +142,7 @@ async function sweep(
     }
   }
 
-  const listing = providers.for('cloud_sync_full').pages(kind, { signal })
+  const listing = provider.pages(kind, { signal })
   for await (const { items, total } of listing) {
     progress.pages++
     progress.seen += items.length

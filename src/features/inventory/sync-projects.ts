@@ -1,33 +1,16 @@
 // Mirrors the projects and what each holds, then re-homes the resources whose project or tenant that changes.
 
 import type { Deps } from '../../deps.ts'
-import { resourceOfUrn } from '../../integrations/digitalocean/index.ts'
 import { reasonOf } from '../../kernel/db/errors.ts'
 import { transaction } from '../../kernel/db/transaction.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { JobRun } from '../../kernel/queue/queues.ts'
-import { type SeenProject, seenProject } from './project.ts'
-import {
-  lockLists,
-  type Member,
-  replaceMembers,
-  strikeUnseenProjects,
-  upsertProjects,
-} from './project-store.ts'
-import { isStorableId } from './seen-resource.ts'
+import { lockLists, replaceMembers, strikeUnseenProjects, upsertProjects } from './project-store.ts'
+import { type ProjectList, readProjectLists } from './read-projects.ts'
 import { LostRunError } from './sync-kind.ts'
-import { createRemarks } from './sync-run.ts'
+import { createRemarks, PROJECTS } from './sync-run.ts'
 import { finishRun, lockRun, markFresh, noProgress, startRun } from './sync-run-store.ts'
 import { rehome } from './write-resources.ts'
-
-/** The name under which the ledger keeps the sweep of projects, beside those of the kinds. */
-const PROJECTS = 'project'
-
-interface ProjectList {
-  project: SeenProject
-  members: Member[]
-  whole: boolean
-}
 
 export async function syncProjects(
   deps: Deps,
@@ -45,18 +28,12 @@ export async function syncProjects(
   const remarks = createRemarks()
   const nothing = { struck: 0, deleted: 0, held: 0 }
   try {
-    const listing = await provider.projects({ signal })
-    const projects = listing.items.flatMap(raw => seenProject(raw, remarks) ?? [])
+    const reading = readProjectLists(provider, { signal }, remarks)
     const lists: ProjectList[] = []
-    let reason = listing.reason
-    for (const project of projects) {
-      const held = await provider.projectResources(project.provider_id, { signal })
-      reason ??= held.reason
-      const members = held.items
-        .map(item => resourceOfUrn(String(item.urn)))
-        .filter(member => member !== null && isStorableId(member.provider_id)) as Member[]
-      lists.push({ project, members, whole: held.complete })
-    }
+    for await (const list of reading) lists.push(list)
+    const { reason, listing: read } = reading.outcome()
+    const listing = read!
+    const projects = lists.map(({ project }) => project)
     const at = clock.now().toISOString()
     await transaction(db, async tx => {
       if (!(await lockRun(tx, run))) throw new LostRunError(PROJECTS)

@@ -26,6 +26,14 @@ export async function beginLook(executor: Executor, clock: Clock): Promise<Look>
   return { look: rows[0]!.look, at: clock.now().toISOString() }
 }
 
+/** Whether a sweep of this kind runs, or has begun after this look. */
+export async function sweptSince(tx: Executor, kind: string, look: number): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from (select status, look from sync_runs where kind = ${kind} order by id desc limit 3) r
+    where status = 'running' or look > ${look} limit 1`.execute(tx)
+  return rows.length > 0
+}
+
 /** A run as its worker holds it: the attempt keeps a worker thought dead from finishing another's. */
 export type RunHandle = Pick<SyncRunRow, 'id' | 'sweep_id' | 'attempt' | 'kind' | 'started_at' | 'look'>
 
@@ -148,6 +156,10 @@ async function resultOf(tx: Executor, sweepId: string): Promise<SweepResult> {
     from sync_runs where sweep_id = ${sweepId} and status <> 'running'`.execute(tx)
   return rows[0]!
 }
+
+/** How many kinds of a sweep have ended, the projects with them. */
+export const endedRuns = async (executor: Executor, sweepId: string): Promise<number> =>
+  (await resultOf(executor, sweepId)).kinds
 
 /** Its task's run says how many kinds have ended how. */
 export async function finishRun(tx: Executor, run: RunHandle, outcome: Outcome): Promise<boolean> {

@@ -4,6 +4,9 @@ import type { Row } from '../../kernel/db/tables.ts'
 import { Id, Nullable, Time } from '../../kernel/http/schemas.ts'
 import { noun } from '../../kernel/noun.ts'
 
+/** The name under which the ledger keeps the sweeps of projects, beside those of the kinds. */
+export const PROJECTS = 'project'
+
 export const RUN_STATUSES = ['running', 'complete', 'partial', 'failed', 'unavailable'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 

@@ -17,8 +17,15 @@ export interface Sighting extends Look {
   /** Who looked: a sweep, a refresh, a saga. */
   actor: string
   /** The provider's actions of late that concern a resource, newest first. */
-  actionsOf?: (resource: { provider_id: string; region: string | null }) => readonly ProviderAction[]
+  actionsOf?: ActionsOf
+  /** The same, found out anew: asked for once something has changed, before it is written. */
+  actionsNow?: () => Promise<ActionsOf>
 }
+
+export type ActionsOf = (resource: {
+  provider_id: string
+  region: string | null
+}) => readonly ProviderAction[]
 
 /** The fields of a resource that have a history. */
 const FIELDS = sql.raw(
@@ -234,7 +241,7 @@ export interface Strikes {
 
 /**
  * A strike for every living resource of a kind that no look since the sweep began has shown; the third deletes it, unless
- * deletion is held. Webhooks are told of the first.
+ * deletion is held. Webhooks are told of the first, if no look before has told them.
  */
 export async function strikeUnseen(
   tx: Executor,
@@ -244,12 +251,13 @@ export async function strikeUnseen(
   const { rows } = await sql<{ struck: number; first: string[]; out: string[] }>`
     with struck as (
       update cloud_resources set stale_strike_count = least(stale_strike_count + 1, ${STRIKES_TO_DELETE}::int),
-        missing_since = case when stale_strike_count = 0 then ${sighting.at}::timestamptz
-          else coalesce(missing_since, last_seen_at) end
+        missing_since = case when stale_strike_count > 0 then coalesce(missing_since, last_seen_at)
+          when missing_since >= last_seen_at then missing_since else ${sighting.at}::timestamptz end
       where provider = ${PROVIDER} and kind = ${sighting.kind} and deleted_at is null and last_look < ${sweep}
-      returning id, stale_strike_count
+      returning id, stale_strike_count, missing_since
     )
-    select count(*)::int as struck, coalesce(array_agg(id) filter (where stale_strike_count = 1), '{}') as first,
+    select count(*)::int as struck,
+      coalesce(array_agg(id) filter (where stale_strike_count = 1 and missing_since = ${sighting.at}::timestamptz), '{}') as first,
       coalesce(array_agg(id) filter (where stale_strike_count >= ${STRIKES_TO_DELETE}::int and not ${hold}::boolean), '{}') as out
     from struck`.execute(tx)
   const { struck, first, out } = rows[0]!
@@ -263,6 +271,27 @@ export async function strikeUnseen(
 }
 
 export const STRIKES_TO_DELETE = 3
+
+/**
+ * What a look did not find is missing from now on, unless somebody has seen it since, and webhooks are told once. It is no
+ * strike: it leaves no event, and counts for nothing when a sweep decides. Of a whole listing, what was last seen before a time.
+ */
+export async function markMissing(
+  tx: Executor,
+  { kind, at, look }: Sighting,
+  which: { providerId: string } | { seenBefore: string },
+): Promise<void> {
+  const chosen =
+    'providerId' in which
+      ? sql`provider_id = ${which.providerId}`
+      : sql`last_seen_at <= ${which.seenBefore}::timestamptz`
+  const { rows } = await sql<{ id: string }>`
+    update cloud_resources set missing_since = ${at}
+    where provider = ${PROVIDER} and kind = ${kind} and deleted_at is null and last_look < ${look} and ${chosen}
+      and stale_strike_count = 0 and (missing_since is null or missing_since < last_seen_at)
+    returning id`.execute(tx)
+  if (rows.length > 0) await publishEvents(tx, PUBLISH_MISSING, [rows.map(({ id }) => id), at])
+}
 
 /** Deletes what a held sweep would have deleted and nobody has seen since. */
 export async function deleteHeld(

@@ -24,9 +24,13 @@ export interface Written {
   inserted: number
   updated: number
   restored: number
+  /** Of those inserted, how many no project is known to hold. */
+  placeless: number
   /** Ids of the rows that were updated or restored. */
   changed: string[]
 }
+
+const nothing = (): Written => ({ inserted: 0, updated: 0, restored: 0, placeless: 0, changed: [] })
 
 /** Records that this resource was seen, in the caller's transaction. */
 export async function writeSeen(tx: Executor, sighting: Sighting, seen: SeenResource): Promise<Written> {
@@ -39,7 +43,9 @@ export async function writeSeen(tx: Executor, sighting: Sighting, seen: SeenReso
  */
 export async function writeAllSeen(db: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
   const others = await transaction(db, tx => touchUnchanged(tx, sighting, seen))
-  return transaction(db, tx => writeOthers(tx, sighting, others))
+  if (others.length === 0) return nothing()
+  const actionsOf = (await sighting.actionsNow?.()) ?? sighting.actionsOf
+  return transaction(db, tx => writeOthers(tx, { ...sighting, actionsOf }, others))
 }
 
 /**
@@ -59,7 +65,7 @@ export async function writeStorable(
   }
   if (seen.length === 1) {
     refused(seen[0]!)
-    return { inserted: 0, updated: 0, restored: 0, changed: [] }
+    return nothing()
   }
   const half = seen.length >> 1
   const first = await writeStorable(db, sighting, seen.slice(0, half), refused)
@@ -68,12 +74,13 @@ export async function writeStorable(
     inserted: first.inserted + second.inserted,
     updated: first.updated + second.updated,
     restored: first.restored + second.restored,
+    placeless: first.placeless + second.placeless,
     changed: [...first.changed, ...second.changed],
   }
 }
 
 async function writeOthers(tx: Executor, sighting: Sighting, seen: SeenResource[]): Promise<Written> {
-  const written: Written = { inserted: 0, updated: 0, restored: 0, changed: [] }
+  const written = nothing()
   if (seen.length === 0) return written
   await lockLists(tx, 'shared')
   const places = await lockPlaces(tx, sighting.kind, seen)
@@ -85,7 +92,7 @@ async function writeOthers(tx: Executor, sighting: Sighting, seen: SeenResource[
     const plan = planSweep(known, rest, sighting.look, { places, tenants })
     await touchSeen(tx, sighting, plan.touches)
     const actionOf = (row: Insert, changes: Changes | null) =>
-      explaining(sighting.actionsOf?.(row) ?? [], changes)
+      explaining(sighting.actionsOf?.(row) ?? [], changes, sighting.kind)
     await updateSeen(
       tx,
       sighting,
@@ -100,6 +107,9 @@ async function writeOthers(tx: Executor, sighting: Sighting, seen: SeenResource[
     )
     written.changed.push(...plan.updates.map(({ id }) => id))
     written.inserted += inserted.size
+    written.placeless += plan.inserts.filter(
+      ({ provider_id, project_id }) => project_id === null && inserted.has(provider_id),
+    ).length
     written.updated += plan.updates.filter(row => !isRestored(row)).length
     written.restored += plan.updates.filter(isRestored).length
     const lost = new Set(plan.inserts.map(row => row.provider_id).filter(id => !inserted.has(id)))

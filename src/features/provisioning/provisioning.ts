@@ -7,6 +7,10 @@ import { jsonOf, noun } from '../../kernel/noun.ts'
 import type { DeploymentState } from '../deployments/index.ts'
 import type { Entitlement } from '../subscriptions/index.ts'
 
+/** The workflows' names. */
+export const PROVISION = 'provision_deployment'
+export const DEPROVISION = 'deprovision_deployment'
+
 const LABEL = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 
 /** Labels of up to 63 letters, digits and inner hyphens, joined by dots. */
@@ -61,6 +65,10 @@ const LeakedResource = noun('LeakedResource', {
   last_seen_at: Time,
 })
 
+/** SQL: why a resource is a leak, by the run `s` that its tag names. */
+export const LEAK_REASON = `case when s.id is null then 'run_unknown' when s.status = 'completed' then 'not_owned'
+  else 'run_' || s.status end`
+
 /** A row of cloud_resources, with the id `l.saga_id` that its tag names and the run `s` of that id. */
 export const Leak = noun(
   'Leak',
@@ -79,8 +87,7 @@ export const Leak = noun(
   },
   {
     saga_id: 'l.saga_id',
-    reason: `case when s.id is null then 'run_unknown' when s.status = 'completed' then 'not_owned'
-      else 'run_' || s.status end`,
+    reason: LEAK_REASON,
     run_status: 's.status',
     run_kind: 's.kind',
     since: 'iso8601(greatest($.first_seen_at, s.finished_at))',

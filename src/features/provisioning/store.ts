@@ -5,7 +5,7 @@ import type { Executor, Row } from '../../kernel/db/tables.ts'
 import type { Key } from '../../kernel/http/pages.ts'
 import { jsonOf } from '../../kernel/noun.ts'
 import { PROVIDER } from '../inventory/index.ts'
-import { Leak, SAGA_TAG } from './provisioning.ts'
+import { DEPROVISION, Leak, SAGA_TAG } from './provisioning.ts'
 
 const UNDER_WAY = ['pending', 'running', 'compensating'] as const
 
@@ -67,10 +67,45 @@ export async function runUnderWay(
 /** Anybody can write a tag: what is not an id must not be taken for one. */
 const UUID = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
 
+const IS_UNDER_WAY = `in (${UNDER_WAY.map(status => `'${status}'`).join(', ')})`
+
 /**
- * Living resources with a saga's tag that nobody keeps: their run is over, and they have no desired state, or only one
- * of a run that did not complete. An operator keeps one by giving it a desired state.
+ * SQL: whether a saga is making a resource, a row of cloud_resources, just now. It is known by the saga's tag, or, of a droplet,
+ * by being on the run's record.
  */
+export const beingMade = (row: string): string => {
+  const named = `substr(tag, ${SAGA_TAG.length + 1})`
+  return `(exists (
+      select from unnest(${row}.tags) tag
+      join saga_runs making on making.id = case when ${named} ~ '${UUID}' then ${named}::uuid end
+      where starts_with(tag, '${SAGA_TAG}') and making.status ${IS_UNDER_WAY})
+    or (${row}.kind = 'droplet' and ${row}.provider_id in (
+      select making.context ->> 'droplet_id' from saga_runs making
+      where making.status ${IS_UNDER_WAY} and making.context ->> 'droplet_id' is not null)))`
+}
+
+/** SQL: whether a run under way is taking it down, a droplet of a deployment. */
+export const beingTakenDown = (row: string): string => `(${row}.kind = 'droplet' and ${row}.deployment_id in (
+  select leaving.deployment_id from saga_runs leaving
+  where leaving.kind = '${DEPROVISION}' and leaving.status ${IS_UNDER_WAY} and leaving.deployment_id is not null))`
+
+/**
+ * SQL: living resources `r` with a saga's tag that nobody keeps: their run `s` is over, and they have no desired state, or only
+ * one of a run that did not complete. An operator keeps one by giving it a desired state.
+ */
+export const LEAKS = {
+  from: `from cloud_resources r
+    cross join lateral (
+      select substr(tag, ${SAGA_TAG.length + 1}) as saga_id from unnest(r.tags) tag
+      where starts_with(tag, '${SAGA_TAG}') order by tag limit 1) l
+    left join saga_runs s on s.id = case when l.saga_id ~ '${UUID}' then l.saga_id::uuid end
+    left join cloud_provisioned p on p.resource_id = r.id
+    left join saga_runs keeper on keeper.id = p.saga_id`,
+  where: `r.deleted_at is null and carries_saga_tag(r.tags)
+    and (s.id is null or s.status in ('completed', 'rolled_back', 'failed'))
+    and (p.resource_id is null or keeper.status in ('rolled_back', 'failed'))`,
+}
+
 export function listLeaks(
   executor: Executor,
   limit: number,
@@ -78,17 +113,8 @@ export function listLeaks(
 ): Promise<{ id: string; json: string }[]> {
   return listPage(executor, {
     name: 'leaks',
-    select: `select r.id, ${jsonOf(Leak, 'r')}::text as json
-      from cloud_resources r
-      cross join lateral (
-        select substr(tag, ${SAGA_TAG.length + 1}) as saga_id from unnest(r.tags) tag
-        where starts_with(tag, '${SAGA_TAG}') order by tag limit 1) l
-      left join saga_runs s on s.id = case when l.saga_id ~ '${UUID}' then l.saga_id::uuid end
-      left join cloud_provisioned p on p.resource_id = r.id
-      left join saga_runs keeper on keeper.id = p.saga_id`,
-    where: `r.deleted_at is null and carries_saga_tag(r.tags)
-      and (s.id is null or s.status in ('completed', 'rolled_back', 'failed'))
-      and (p.resource_id is null or keeper.status in ('rolled_back', 'failed'))`,
+    select: `select r.id, ${jsonOf(Leak, 'r')}::text as json ${LEAKS.from}`,
+    where: LEAKS.where,
     orderBy: ['r.id'],
     after,
     limit,

@@ -6,8 +6,10 @@ import { type CloudDeploymentRow, lockDeploymentAlone } from '../deployments/ind
 import { deploymentTag, livingOfDeployment, taggedElsewhere } from '../inventory/index.ts'
 import type { Json, SagaKind } from '../sagas/index.ts'
 import {
+  DEPROVISION,
   DeprovisionRequest,
   defaultDropletName,
+  PROVISION,
   type ProvisionInputs,
   ProvisionRequest,
   refusedState,
@@ -24,8 +26,6 @@ import { verifyOwnership } from './steps/verify-ownership.ts'
 import { waitUntilActive } from './steps/wait-until-active.ts'
 import { runUnderWay } from './store.ts'
 
-const PROVISION = 'provision_deployment'
-const DEPROVISION = 'deprovision_deployment'
 /** How many resources with a foreign tag a problem names. */
 const MOST_NAMED = 20
 

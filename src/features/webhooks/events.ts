@@ -21,6 +21,8 @@ export const EVENT_TYPES = [
   'statement.closed',
   'budget.threshold_reached',
   'cost.unusual_day',
+  'finding.opened',
+  'finding.closed',
   'invoice.ingested',
   'invoice.ingest_failed',
   'invoice.pushed',

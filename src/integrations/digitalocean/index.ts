@@ -11,7 +11,7 @@ export {
   isGpuSize,
 } from './droplets.ts'
 export { type FaultKind, ProviderBusyError, ProviderError } from './errors.ts'
-export { isKind, type Kind, kindNames, resourceOfUrn, urnOf } from './kinds.ts'
+export { isInProjects, isKind, type Kind, kindNames, resourceOfUrn, sourceCount, urnOf } from './kinds.ts'
 export {
   type Allowance,
   createProviderRateLimiter,
@@ -19,7 +19,16 @@ export {
   type Limits,
   type ProviderRateLimiter,
 } from './limits.ts'
-export { LIST_PRICES, listPriceOf, type Priced, type Sku } from './list-prices.ts'
+export {
+  LIST_PRICES,
+  listPriceOf,
+  MOST_PRICED,
+  PRICE_RULES,
+  type PriceCondition,
+  type Priced,
+  type PriceRule,
+  type Sku,
+} from './list-prices.ts'
 export type { Listing, ListingPage, ListingVerdict, ListOptions, PagedListing } from './listing.ts'
 export type { PollOptions } from './polling.ts'
 export type { Assignment, ProjectInput } from './projects.ts'

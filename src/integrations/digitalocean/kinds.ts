@@ -236,6 +236,12 @@ export function kindEntry(kind: Kind): KindEntry {
   return kinds[kind]
 }
 
+/** How many endpoints a kind is listed by: what a listing of it costs at the least. */
+export const sourceCount = (kind: Kind): number => kindEntry(kind).sources.length
+
+/** Whether projects hold resources of this kind. */
+export const isInProjects = (kind: Kind): boolean => kindEntry(kind).urn !== null
+
 // The names under which a project holds resources, `do:<type>:<id>`, and back from a name to a kind.
 
 export function urnOf(kind: Kind, providerId: string): string | null {

@@ -30,6 +30,63 @@ export const LIST_PRICES = {
 
 export type Sku = keyof typeof LIST_PRICES
 
+/** What has to hold of the attribute at a path, or of the name where none is given: of an address that is all there is of it. */
+export interface PriceCondition {
+  at?: readonly string[]
+  is?: string | boolean
+  /** There is no object: nothing is tied to it. */
+  isNoObject?: true
+  /** As a text, it is without this. */
+  without?: string
+}
+
+export interface PriceRule {
+  kind: string
+  sku: Sku
+  /** The attribute that says how many of it, and how many there are where it says nothing; without one it is one. */
+  quantity?: string
+  otherwise?: number
+  where?: readonly PriceCondition[]
+}
+
+/**
+ * By what a resource is priced: the first rule of its kind that holds. What has none costs nothing by itself, or is priced in
+ * another way. Rules are data, so that the database can price resources by the same ones.
+ */
+export const PRICE_RULES: readonly PriceRule[] = [
+  { kind: 'volume', sku: 'volume-gib', quantity: 'size_gigabytes' },
+  { kind: 'snapshot', sku: 'snapshot-gib', quantity: 'size_gigabytes' },
+  // A droplet's snapshot is listed as an image once more.
+  {
+    kind: 'image',
+    sku: 'image-gib',
+    quantity: 'size_gigabytes',
+    where: [{ at: ['type'], is: 'custom' }],
+  },
+  { kind: 'load_balancer', sku: 'global-load-balancer', where: [{ at: ['type'], is: 'GLOBAL' }] },
+  {
+    kind: 'load_balancer',
+    sku: 'network-load-balancer-node',
+    quantity: 'size_unit',
+    otherwise: 1,
+    where: [{ at: ['type'], is: 'REGIONAL_NETWORK' }],
+  },
+  { kind: 'load_balancer', sku: 'load-balancer-node', quantity: 'size_unit', otherwise: 1 },
+  // Those of IPv6 are free.
+  {
+    kind: 'reserved_ip',
+    sku: 'reserved-ip-unassigned',
+    where: [{ without: ':' }, { at: ['droplet'], isNoObject: true }],
+  },
+  { kind: 'kubernetes_cluster', sku: 'kubernetes-ha', where: [{ at: ['ha'], is: true }] },
+  { kind: 'registry', sku: 'registry-basic', where: [{ at: ['subscription', 'tier', 'slug'], is: 'basic' }] },
+  {
+    kind: 'registry',
+    sku: 'registry-professional',
+    where: [{ at: ['subscription', 'tier', 'slug'], is: 'professional' }],
+  },
+]
+
 /** By how many of what a resource is priced. */
 export interface Priced {
   sku: Sku
@@ -38,43 +95,32 @@ export interface Priced {
 }
 
 /** Null for what costs nothing by itself, and for what is priced in another way. */
-export function listPriceOf(kind: string, attrs: Record<string, unknown>): Priced | null {
-  switch (kind) {
-    case 'volume':
-      return counted('volume-gib', attrs.size_gigabytes)
-    case 'snapshot':
-      return counted('snapshot-gib', attrs.size_gigabytes)
-    case 'image':
-      // A droplet's snapshot is listed as an image once more.
-      return attrs.type === 'custom' ? counted('image-gib', attrs.size_gigabytes) : null
-    case 'load_balancer':
-      if (attrs.type === 'GLOBAL') return counted('global-load-balancer', 1)
-      return counted(
-        attrs.type === 'REGIONAL_NETWORK' ? 'network-load-balancer-node' : 'load-balancer-node',
-        attrs.size_unit ?? 1,
-      )
-    case 'reserved_ip':
-      // Those of IPv6 are free.
-      if (String(attrs.ip ?? '').includes(':')) return null
-      return isRecord(attrs.droplet) ? null : counted('reserved-ip-unassigned', 1)
-    case 'kubernetes_cluster':
-      return attrs.ha === true ? counted('kubernetes-ha', 1) : null
-    case 'registry':
-      return registryPrice(attrs)
-    default:
-      return null
-  }
+export function listPriceOf(kind: string, attrs: Record<string, unknown>, name: string): Priced | null {
+  const rule = PRICE_RULES.find(
+    ({ kind: its, where = [] }) => its === kind && where.every(condition => holds(condition, attrs, name)),
+  )
+  if (!rule) return null
+  const { sku, quantity, otherwise } = rule
+  return counted(sku, quantity === undefined ? 1 : (attrs[quantity] ?? otherwise))
 }
 
-function registryPrice({ subscription }: Record<string, unknown>): Priced | null {
-  const tier = isRecord(subscription) && isRecord(subscription.tier) ? subscription.tier.slug : undefined
-  if (tier === 'basic') return counted('registry-basic', 1)
-  return tier === 'professional' ? counted('registry-professional', 1) : null
+function holds(
+  { at, is, isNoObject, without }: PriceCondition,
+  attrs: Record<string, unknown>,
+  name: string,
+): boolean {
+  const value = at
+    ? at.reduce<unknown>((inside, member) => (isRecord(inside) ? inside[member] : undefined), attrs)
+    : name
+  if (is !== undefined) return value === is
+  if (isNoObject) return !isRecord(value)
+  return without === undefined || !String(value ?? '').includes(without)
 }
 
-const MOST = 1_000_000_000
+/** More than anything has. */
+export const MOST_PRICED = 1_000_000_000
 
 const counted = (sku: Sku, quantity: unknown): Priced | null =>
-  typeof quantity === 'number' && quantity > 0 && quantity <= MOST
+  typeof quantity === 'number' && quantity > 0 && quantity <= MOST_PRICED
     ? { sku, quantity: String(quantity) }
     : null

@@ -35,8 +35,8 @@ export interface Projects {
 
 export function createProjects(parts: ListingParts): Projects {
   const { client } = parts
-  const list = (source: Omit<Source, 'paged'>, { signal, onPage }: ListOptions = {}) =>
-    collect(openListing(parts, [{ ...source, paged: true }], { signal }), onPage)
+  const list = (source: Omit<Source, 'paged'>, { onPage, ...options }: ListOptions = {}) =>
+    collect(openListing(parts, [{ ...source, paged: true }], options), onPage)
 
   return {
     projects: options => list({ path: '/v2/projects', key: 'projects', idField: 'id' }, options),

@@ -389,6 +389,32 @@ export interface GeneratedTables {
     created_by: string
     created_at: string
   }
+  finding_checks: {
+    check_name: string
+    found_at: string | null
+    failed_at: string | null
+    error: string | null
+  }
+  findings: {
+    id: string
+    check_name: string
+    subject: string
+    resource_id: string | null
+    tenant_id: string | null
+    deployment_id: string | null
+    since: string
+    evidence: unknown
+    monthly_cost: string
+    monthly_cost_minor: number
+    currency: string
+    cost_source: string | null
+    opened_at: string
+    last_found_at: string | null
+    closed_at: string | null
+    snoozed_until: string | null
+    snooze_reason: string | null
+    snoozed_by: string | null
+  }
   idempotency_keys: {
     caller: string
     key: string

@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import { invalid } from '../errors.ts'
 import { isUuid } from '../ids.ts'
 
-const MOST_ROWS = 500
+export const MOST_ROWS = 500
 
 export const PageQuery = {
   limit: Type.Integer({ minimum: 1, maximum: MOST_ROWS, default: 100, description: 'Rows on a page.' }),
@@ -47,12 +47,15 @@ export function cursorOf(listing: string, parts: readonly KeyPart[]) {
       return key as Key
     },
 
-    /** `rows` holds one more than `limit` if there is a next page. */
-    page<Row>(rows: Row[], limit: number, keyOf: (row: Row) => Key): Page<Row> {
+    /**
+     * `rows` holds one more than `limit` if there is a next page. Where the search for rows was broken off before, `until`
+     * is the key that it had come to: the next page goes on from there.
+     */
+    page<Row>(rows: Row[], limit: number, keyOf: (row: Row) => Key, until: Key | null = null): Page<Row> {
       const data = rows.slice(0, limit)
       const last = data.at(-1)
-      const more = rows.length > limit && last !== undefined
-      return { data, next_cursor: more ? encode([listing, ...keyOf(last)]) : null }
+      const next = rows.length > limit && last !== undefined ? keyOf(last) : until
+      return { data, next_cursor: next && encode([listing, ...next]) }
     },
   }
 }
