@@ -19,11 +19,17 @@ interface Options {
   every?: number
   /** False: not asked, for what the caller may not read or does not need yet. */
   when?: boolean
+  /** Asked again when this changes, and what is shown stays meanwhile: nothing moves under a hand that is about to click. */
+  again?: unknown
 }
 
 type Ask<T> = (signal: AbortSignal) => Promise<T>
 
-export function useQuery<T>(ask: Ask<T>, deps: unknown[], { every, when = true }: Options = {}): Query<T> {
+export function useQuery<T>(
+  ask: Ask<T>,
+  deps: unknown[],
+  { every, when = true, again }: Options = {},
+): Query<T> {
   const key = JSON.stringify([deps, when])
   const [state, setState] = useState<{ key: string; data?: T | undefined; problem?: Problem | undefined }>({
     key: '',
@@ -55,7 +61,7 @@ export function useQuery<T>(ask: Ask<T>, deps: unknown[], { every, when = true }
       current.current?.abort()
     }
     // After a sign-in it is asked again, and what is shown stays: a form in it must not be lost.
-  }, [run, every, signIns.value])
+  }, [run, every, signIns.value, JSON.stringify(again)])
 
   const known = state.key === key
   return {

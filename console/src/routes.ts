@@ -31,6 +31,13 @@ export const routes: Route[] = [
     load: () => import('./pages/inventory.tsx'),
   },
   {
+    path: '/inventory/changes',
+    nav: 'What changed',
+    within: '/inventory',
+    operation: 'listResourceChanges',
+    load: () => import('./pages/changes.tsx'),
+  },
+  {
     path: '/inventory/:id',
     shows: 'resource',
     operation: 'getResource',
@@ -61,6 +68,18 @@ export const routes: Route[] = [
     shows: 'drift',
     operation: 'getDrift',
     load: () => import('./pages/drift-detail.tsx'),
+  },
+  {
+    path: '/findings',
+    nav: 'Findings',
+    operation: 'listFindings',
+    load: () => import('./pages/findings.tsx'),
+  },
+  {
+    path: '/findings/:id',
+    shows: 'finding',
+    operation: 'getFinding',
+    load: () => import('./pages/finding.tsx'),
   },
   { path: '/sagas', nav: 'Sagas', operation: 'listSagas', load: () => import('./pages/sagas.tsx') },
   { path: '/sagas/leaks', operation: 'listSagaLeaks', load: () => import('./pages/leaks.tsx') },

@@ -23,27 +23,38 @@ export const shots = (story: Story): Shot[] => [
   ...administration(story),
 ]
 
-const mirror = ({ resource, drift, sweep }: Story): Shot[] => [
+/** Its heading at the top of the window. */
+const scrolledTo = (name: string) => async (page: Page) => {
+  await page.getByRole('region', { name, exact: true }).evaluate(element => element.scrollIntoView())
+  await page.evaluate('scrollBy(0, -16)')
+}
+
+/** The story begins twelve days ago. */
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
+
+const mirror = ({ resource, related, drift, finding, sweep }: Story): Shot[] => [
   { name: 'sign-in', path: '/', by: 'nobody' },
   { name: 'overview', path: '/' },
   { name: 'overview-of-a-tenant', path: '/', by: 'member', review: true },
   { name: 'inventory', path: '/inventory' },
   { name: 'inventory-of-a-tenant', path: '/inventory', by: 'member', review: true },
+  { name: 'inventory-then', path: `/inventory?at=${daysAgo(7)}` },
+  { name: 'changes', path: `/inventory/changes?from=${daysAgo(11)}&to=${daysAgo(0)}` },
   { name: 'resource', path: `/inventory/${resource}` },
+  { name: 'relations', path: `/inventory/${related}`, act: scrolledTo('What belongs to it') },
+  { name: 'resource-then', path: `/inventory/${resource}?at=${daysAgo(7)}`, review: true },
   { name: 'drift', path: '/drift' },
   { name: 'drift-detail', path: `/drift/${drift}`, review: true },
+  { name: 'findings', path: '/findings' },
+  { name: 'findings-of-a-tenant', path: '/findings', by: 'member', review: true },
+  { name: 'finding', path: `/findings/${finding}` },
+  { name: 'snooze', path: `/findings/${finding}`, press: 'Snooze…', review: true },
   { name: 'ignore-rules', path: '/drift/ignore-rules', review: true },
   { name: 'projects', path: '/projects', review: true },
   { name: 'assign-project', path: '/projects', press: 'Assign acme' },
   { name: 'sweeps', path: '/sweeps' },
   { name: 'sweep', path: `/sweeps/${sweep}`, review: true },
 ]
-
-/** Its heading at the top of the window. */
-const scrolledTo = (name: string) => async (page: Page) => {
-  await page.getByRole('region', { name, exact: true }).evaluate(element => element.scrollIntoView())
-  await page.evaluate('scrollBy(0, -16)')
-}
 
 const choosePlan = async (page: Page) => {
   await page.getByRole('dialog').getByLabel('To').selectOption('plan:growth')

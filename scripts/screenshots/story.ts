@@ -19,9 +19,12 @@ export interface Story {
   wiki: string
   statement: string
   resource: string
+  /** One that others belong to. */
+  related: string
   saga: string
   invoice: string
   drift: string
+  finding: string
   sweep: string
   webhook: string
   delivery: string
@@ -71,6 +74,9 @@ export async function tellStory(bundle: Bundle): Promise<Story> {
   // Somebody resizes the droplet by hand, and nobody has accepted it yet.
   const droplet = [...sandbox.world.shelves.droplet].find(({ id }) => String(id) === dropletId)!
   sandbox.world.shelves.droplet.replace({ ...droplet, memory: 4096, vcpus: 2 })
+  // And takes a volume from another, which nobody misses.
+  const volume = [...sandbox.world.shelves.volume].find(({ name }) => name === 'globex-prod-data')!
+  sandbox.world.shelves.volume.replace({ ...volume, droplet_ids: [] })
   // A sweep of all takes the clock an hour on.
   goBack(1 / 24)
   await sweepAll(bundle)
@@ -93,6 +99,7 @@ export async function tellStory(bundle: Bundle): Promise<Story> {
   await use(bundle, wiki, deploymentId)
   await close(bundle, deploymentId)
   await administer(bundle)
+  await runTask(bundle, 'findings')
 
   const first = async (path: string) => (await call('GET', `/api/v1${path}`)).body.data[0].id
   return {
@@ -100,9 +107,11 @@ export async function tellStory(bundle: Bundle): Promise<Story> {
     wiki,
     statement: await first(`/deployments/${wiki}/statements`),
     resource: resourceId,
+    related: await first('/inventory?name=globex-prod-api-01'),
     saga: await first(`/sagas?deployment_id=${deploymentId}`),
     invoice: newest!.id,
     drift: await first('/drift'),
+    finding: await first('/findings'),
     sweep: await first('/inventory/sync-runs?kind=droplet'),
     ...(await hook(bundle)),
     auditEntry: await first('/admin/audit_log'),

@@ -1,19 +1,11 @@
 // Budgets in the console: made, looked at, changed and deleted, with their thresholds drawn in; and unusual days.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { tellUnusualDays } from '../../src/features/budgets/unusual-store.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { budget, charged, look } from '../support/budgets.ts'
-import { assertAccessible, inBrowser, type Served, serveConsole } from '../support/console.ts'
-
-const rowsOf = async (page: Page, table: string): Promise<string[]> => {
-  const found = page.getByRole('table', { name: table, exact: true })
-  await found.waitFor()
-  const texts = await found.getByRole('row').allInnerTexts()
-  return texts.map(text => text.replaceAll(/\s+/g, ' ').trim())
-}
+import { assertAccessible, inBrowser, rowsOf, type Served, serveConsole } from '../support/console.ts'
 
 /** A deployment of acme with a plan of 80.00 since the month's beginning. */
 const haveCharges = (served: Served): Promise<string> =>

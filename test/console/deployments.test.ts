@@ -59,11 +59,9 @@ test(
     await page
       .getByRole('img', { name: /This one is paused; you may move it to active, suspended, cancelled/ })
       .waitFor()
-    const moves = page.getByRole('list', { name: 'Moves, newest first' })
-    assert.match(
-      await moves.getByRole('listitem').first().innerText(),
-      /active → paused by ada[\s\S]*on holiday/,
-    )
+    const moves = page.getByRole('list', { name: 'Moves, newest first' }).getByRole('listitem')
+    await moves.getByText('on holiday').waitFor()
+    assert.match(await moves.first().innerText(), /active → paused by ada[\s\S]*on holiday/)
 
     await page.getByRole('button', { name: 'Move to cancelled' }).click()
     const ended = page.getByRole('dialog', { name: 'Move shop to cancelled' })
@@ -80,6 +78,29 @@ test(
     assert.deepEqual(complaints, [])
   },
 )
+
+test('a move has the usage read again, which stays where it is meanwhile', inBrowser, async t => {
+  const served = await serveConsole(t)
+  await plan(served, { code: 'starter', price: 1900 })
+  const { id } = await deployment(served, 'acme', { slug: 'shop' })
+  const body = { plan_code: 'starter' }
+  assert.equal((await served.call('POST', `/api/v1/deployments/${id}/subscribe`, { body })).status, 201)
+  const { page } = await served.open({ token: await served.tokens.admin(), path: `/deployments/${id}` })
+  const shown = page.getByRole('region', { name: 'Usage' }).getByText('With usage so far')
+  await shown.waitFor()
+  const held = Promise.withResolvers<void>()
+  await page.route('**/usage', async route => {
+    await held.promise
+    await route.continue()
+  })
+  const asked = page.waitForRequest('**/usage')
+  await page.getByRole('button', { name: 'Move to paused' }).click()
+  const paused = page.getByRole('dialog', { name: 'Move shop to paused' })
+  await paused.getByRole('button', { name: 'Move to paused' }).click()
+  await asked
+  assert.equal(await shown.isVisible(), true)
+  held.resolve()
+})
 
 test('a droplet is provisioned and taken away again, and a refusal is told', inBrowser, async t => {
   const served = await serveConsole(t, { worker: true, provider: { actionDelayMs: 0 } })
@@ -106,6 +127,26 @@ test('a droplet is provisioned and taken away again, and a refusal is told', inB
   await taken.getByRole('button', { name: 'Destroy the droplets' }).click()
   await runs.getByRole('row', { name: /deprovision deployment completed/ }).waitFor()
   await eventually('it is gone', async () => dropletsWith(served, `deployment:${id}`).length === 0)
+})
+
+test('a run that has ended before the page sees it under way brings its droplet too', inBrowser, async t => {
+  const served = await serveConsole(t, { worker: true, provider: { actionDelayMs: 0 } })
+  const { id } = await deployment(served, 'acme', { slug: 'shop' })
+  const { page } = await served.open({ token: await served.tokens.admin(), path: `/deployments/${id}` })
+  await page.getByText('It has no resources.').waitFor()
+  await page.getByText('Nothing was provisioned').waitFor()
+  await page.route('**/api/v1/sagas?*', async route => {
+    await eventually('it has ended', async () => {
+      const { body } = await served.call('GET', `/api/v1/sagas?deployment_id=${id}`)
+      return body.data[0]?.status === 'completed'
+    })
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Provision', exact: true }).click()
+  const given = page.getByRole('dialog', { name: 'Give shop a droplet' })
+  await given.getByLabel('Name').fill('shop-web-1')
+  await given.getByRole('button', { name: 'Provision' }).click()
+  await page.getByRole('link', { name: 'shop-web-1' }).waitFor()
 })
 
 test(

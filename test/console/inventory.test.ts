@@ -89,6 +89,7 @@ test(
       const owners = page.getByRole('table', { name: 'Owners, newest first' })
       assert.match((await owners.getByRole('row').nth(1).innerText()).replaceAll('\t', ' '), /now acme/)
       const history = page.getByRole('list', { name: 'Events, newest first' }).getByRole('listitem')
+      await history.nth(2).waitFor()
       assert.deepEqual(
         (await history.allInnerTexts()).map(text => text.split(' ')[0]),
         ['updated', 'updated', 'discovered'],

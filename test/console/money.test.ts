@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { insertBalance } from '../../src/features/billing/invoice-store.ts'
 import { newId } from '../../src/kernel/ids.ts'
 import { haveIngested, haveInvoice, type Line } from '../support/billing.ts'
-import { assertAccessible, inBrowser, type Served, serveConsole } from '../support/console.ts'
+import { assertAccessible, inBrowser, rowsOf, type Served, serveConsole } from '../support/console.ts'
 import { csvObjects } from '../support/csv.ts'
 import { deployment } from '../support/factories.ts'
 
@@ -26,13 +25,6 @@ async function haveMonths(served: Served) {
   await haveIngested(served, lines.slice(0, 2), { period: '2026-09-01', ...number('A-09') })
   const invoice = await haveIngested(served, lines, { period: '2026-10-01', ...number('A-10') })
   return { invoice, shop }
-}
-
-const rowsOf = async (page: Page, table: string): Promise<string[]> => {
-  const found = page.getByRole('table', { name: table, exact: true })
-  await found.waitFor()
-  const texts = await found.getByRole('row').allInnerTexts()
-  return texts.map(text => text.replaceAll(/\s+/g, ' ').trim())
 }
 
 test(

@@ -3,21 +3,13 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import type { Page } from 'playwright-core'
 import { insertStatements } from '../../src/features/metering/statement-store.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { assertAccessible, inBrowser, type Served, serveConsole } from '../support/console.ts'
+import { assertAccessible, inBrowser, rowsOf, type Served, serveConsole } from '../support/console.ts'
 import { csvObjects } from '../support/csv.ts'
 import { addon, deployment, plan } from '../support/factories.ts'
 import { closeDue, meter, tied } from '../support/metering.ts'
 import { event, meterOf, send } from '../support/usage-events.ts'
-
-const rowsOf = async (page: Page, table: string): Promise<string[]> => {
-  const found = page.getByRole('table', { name: table, exact: true })
-  await found.waitFor()
-  const texts = await found.getByRole('row').allInnerTexts()
-  return texts.map(text => text.replaceAll(/\s+/g, ' ').trim())
-}
 
 const subscribe = async ({ call }: Served, id: string, body: object) => {
   const { status, text } = await call('POST', `/api/v1/deployments/${id}/subscribe`, { body })

@@ -86,9 +86,14 @@ test('a member sees its own part: no balance, no tasks, no invoices', inBrowser,
   const served = await serveConsole(t)
   const { page } = await served.open({ token: await served.tokens.tenant('acme') })
   const counts = page.getByRole('list', { name: 'Counts' })
-  await counts.waitFor()
+  await counts.getByRole('link', { name: 'Open findings' }).waitFor()
   const names = (await counts.getByRole('link').allInnerTexts()).map(text => text.split('\n')[0])
-  assert.deepEqual(names, ['Kinds not fresh', 'Runs under way', 'Runs failed', 'Runs rolled back'])
+  assert.deepEqual(names.slice(0, -1), [
+    'Kinds not fresh',
+    'Runs under way',
+    'Runs failed',
+    'Runs rolled back',
+  ])
   assert.equal(await page.getByRole('button', { name: 'Sweep now' }).count(), 0)
   assert.equal(await page.getByText('Balance this month').count(), 0)
   await assertAccessible(page)

@@ -330,7 +330,7 @@ async function cancel({ atProvider }: World, page: Page, hand: Hand): Promise<vo
   await openDeployment(page, hand)
   // The provider is busy for a while, so that there is time to change one's mind.
   const match = { method: 'POST', path: '/v2/droplets' }
-  await atProvider('POST', 'faults', { fault: 'too_many_requests', seconds: 20, match })
+  await atProvider('POST', 'faults', { fault: 'too_many_requests', seconds: 40, match })
   await hand.press('Provision')
   await hand.fill('Give shop a droplet', { Name: 'shop-web-2' }, 'Provision')
   await hand.follow(link(page, 'provision deployment').first())

@@ -75,6 +75,14 @@ export async function openConsole(
   return { page, complaints }
 }
 
+/** What the rows of a table say, its heading first. */
+export async function rowsOf(page: Page, table: string): Promise<string[]> {
+  const found = page.getByRole('table', { name: table, exact: true })
+  await found.waitFor()
+  const texts = await found.getByRole('row').allInnerTexts()
+  return texts.map(text => text.replaceAll(/\s+/g, ' ').trim())
+}
+
 const axe = readFileSync(join(import.meta.dirname, '../../node_modules/axe-core/axe.min.js'), 'utf8')
 
 /** What axe finds on the page as it is, in words. Run beside the page's policy, which would refuse any other script. */

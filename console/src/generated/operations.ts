@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run console:types`: c7b7ff238a6f123cc6c2651c848a052bde6a4221d05d9c2f0ea30c5e41093cbe
+// Made from docs/openapi.json by `npm run console:types`: b68d83849e1fb06f02bddf3ff7a70ab3612e1b34bcae058317a2f09bf1efff86
 export const operations = {
   getApiDescription: ["GET","/api/v1/openapi.json","Service","tenants",null],
   getHealth: ["GET","/api/health","Service","anyone",null],
@@ -30,6 +30,12 @@ export const operations = {
   deleteIgnoreRule: ["DELETE","/api/v1/drift/ignore-rules/{id}","Drift","operators","drift:write"],
   putDesiredState: ["PUT","/api/v1/inventory/{id}/desired-state","Drift","operators","inventory:write"],
   deleteDesiredState: ["DELETE","/api/v1/inventory/{id}/desired-state","Drift","operators","inventory:write"],
+  listFindings: ["GET","/api/v1/findings","Findings","tenants","findings:read"],
+  getFindingSummary: ["GET","/api/v1/findings/summary","Findings","tenants","findings:read"],
+  listFindingChecks: ["GET","/api/v1/findings/checks","Findings","tenants","findings:read"],
+  getFinding: ["GET","/api/v1/findings/{id}","Findings","tenants","findings:read"],
+  snoozeFinding: ["POST","/api/v1/findings/{id}/snooze","Findings","operators","findings:write"],
+  endFindingSnooze: ["DELETE","/api/v1/findings/{id}/snooze","Findings","operators","findings:write"],
   listPlans: ["GET","/api/v1/catalog/plans","Catalog","tenants","catalog:read"],
   createPlan: ["POST","/api/v1/catalog/plans","Catalog","operators","catalog:write"],
   getPlan: ["GET","/api/v1/catalog/plans/{code}","Catalog","tenants","catalog:read"],

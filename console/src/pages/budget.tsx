@@ -19,8 +19,8 @@ export default function BudgetPage({ params: { id = '' } }: PageProps) {
   const alerts = useList(
     (cursor, signal) =>
       ok(api.GET('/api/v1/budgets/{id}/alerts', { params: { path, query: { cursor } }, signal })),
-    [id, found?.looked_at],
-    { when: found !== undefined },
+    [id],
+    { when: found !== undefined, again: found?.looked_at },
   )
   return (
     <Page

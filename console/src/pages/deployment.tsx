@@ -102,9 +102,9 @@ function Events({ id, latest }: { id: string; latest: string | undefined }) {
   const events = useList(
     (cursor, signal) =>
       ok(api.GET('/api/v1/deployments/{id}/events', { params: { path: { id }, query: { cursor } }, signal })),
+    [id],
     // Read again when the deployment has been moved.
-    [id, latest],
-    { when: may('listDeploymentEvents') },
+    { when: may('listDeploymentEvents'), again: latest },
   )
   return (
     <Section title="Events">

@@ -33,12 +33,12 @@ export default function InvoicePage({ params: { id = '' } }: PageProps) {
     { every: 5_000 },
   )
   const found = invoice.data?.data
-  // Another file has other lines.
   const lines = useList(
     (cursor, signal) =>
       ok(api.GET('/api/v1/billing/cost-lines', { params: { query: { invoice_id: id, cursor } }, signal })),
-    [id, found?.ingested_at],
-    { when: found !== undefined },
+    [id],
+    // Another file has other lines.
+    { when: found !== undefined, again: found?.ingested_at },
   )
   return (
     <Page
@@ -165,7 +165,8 @@ function Files({ id, sha256 }: { id: string; sha256: string | null }) {
           signal,
         }),
       ),
-    [id, sha256],
+    [id],
+    { again: sha256 },
   )
   return (
     <Section title="Files as the provider sent them">

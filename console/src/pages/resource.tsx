@@ -1,7 +1,8 @@
-// One resource: what it is now, what it should be, what happened to it, whose it was, and what it cost.
+// One resource: what it is now or was at a moment, what it should be, what happened to it, what belongs to it, whose it was,
+// and what it cost.
 import { api, ok, type Schemas } from '../api.ts'
 import { type List, useList, useQuery } from '../query.ts'
-import { Link, to } from '../router.tsx'
+import { filters, Link, to } from '../router.tsx'
 import type { PageProps } from '../routes.ts'
 import { may, seesAllTenants } from '../session.tsx'
 import {
@@ -10,11 +11,10 @@ import {
   Empty,
   Facts,
   Json,
-  Loading,
   Missing,
   Money,
   Page,
-  ProblemBanner,
+  PagedTimeline,
   Section,
   Shown,
   Table,
@@ -23,40 +23,53 @@ import {
   type TimelineItem,
 } from '../ui/index.ts'
 import { DesiredState } from './desired-state.tsx'
+import { at, Moment, shownMoment } from './moment.tsx'
+import { FindingsOf } from './resource/findings.tsx'
+import { RelationsOf } from './resource/relations.tsx'
 
 type Resource = Schemas['ResourceDetail']
 type Drift = Schemas['Drift']
+type ResourceEvent = Schemas['ResourceEvent']
 
 export default function ResourcePage({ params: { id = '' } }: PageProps) {
+  const moment = shownMoment()
+  const query = filters('at')
+  // What was stays as it was.
+  const polling = moment ? {} : { every: 15_000 }
   const resource = useQuery(
-    signal => ok(api.GET('/api/v1/inventory/{id}', { params: { path: { id } }, signal })),
-    [id],
-    { every: 15_000 },
+    signal => ok(api.GET('/api/v1/inventory/{id}', { params: { path: { id }, query }, signal })),
+    [id, query],
+    polling,
   )
-  const events = useList(
+  const owners = useList(
     (cursor, signal) =>
-      ok(api.GET('/api/v1/inventory/{id}/events', { params: { path: { id }, query: { cursor } }, signal })),
+      ok(api.GET('/api/v1/inventory/{id}/owners', { params: { path: { id }, query: { cursor } }, signal })),
     [id],
-    { every: 15_000 },
+    { every: 60_000 },
   )
   const found = resource.data?.data
   return (
     <Page title={found ? found.name || found.id : 'Resource'} operation="getResource">
+      <Moment since={owners.rows.at(-1)?.valid_from} />
       <Shown query={resource}>
         {({ data }) => (
           <>
-            <Fields resource={data} />
-            <div class="columns">
-              <History events={events} />
-              <div>
-                <DriftOf resource={data} />
-                <DesiredState resource={data} reload={resource.reload} />
-                <Section title="What the provider says">
-                  <Json label="Attributes" value={data.attrs} />
-                </Section>
+            <Fields resource={data} moment={moment} />
+            {!moment && <FindingsOf id={id} />}
+            {moment ? (
+              <Then resource={data} />
+            ) : (
+              <div class="columns">
+                <History id={id} />
+                <div>
+                  <DriftOf resource={data} />
+                  <DesiredState resource={data} reload={resource.reload} />
+                  <Attributes resource={data} />
+                </div>
               </div>
-            </div>
-            <Owners id={id} />
+            )}
+            {!moment && !data.deleted_at && <RelationsOf id={id} />}
+            <Owners owners={owners} />
             <Costs id={id} />
           </>
         )}
@@ -65,7 +78,32 @@ export default function ResourcePage({ params: { id = '' } }: PageProps) {
   )
 }
 
-function Fields({ resource }: { resource: Resource }) {
+const Attributes = ({ resource }: { resource: Resource }) => (
+  <Section title="What the provider says">
+    <Json label="Attributes" value={resource.attrs} />
+  </Section>
+)
+
+/** Of a moment in the past: nothing to act on. */
+const Then = ({ resource }: { resource: Resource }) => (
+  <div class="columns">
+    <Section title="History until then">
+      <Timeline
+        label="Latest events until then, newest first"
+        items={resource.events.toReversed().map(eventItem)}
+      />
+    </Section>
+    <div>
+      <Attributes resource={resource} />
+      <Empty>
+        What was desired of it, and what belonged to it, is not kept.{' '}
+        <Link href={to`/inventory/${resource.id}`}>As it is now</Link>
+      </Empty>
+    </div>
+  </div>
+)
+
+function Fields({ resource, moment }: { resource: Resource; moment: string | undefined }) {
   const {
     kind,
     status,
@@ -89,7 +127,10 @@ function Fields({ resource }: { resource: Resource }) {
           'Deployment',
           deployment_id && <Link href={to`/deployments/${deployment_id}`}>{deployment_id}</Link>,
         ],
-        ['Project', project_id && <Link href={`/inventory?project_id=${project_id}`}>{project_id}</Link>],
+        [
+          'Project',
+          project_id && <Link href={at(`/inventory?project_id=${project_id}`, moment)}>{project_id}</Link>,
+        ],
         ['Tags', tags.join(', ')],
         ['Provider’s id', resource.provider_id],
         ['First seen', <Time key="first" at={resource.first_seen_at} />],
@@ -128,48 +169,64 @@ function DriftOf({ resource }: { resource: Resource }) {
   )
 }
 
-const TONES: Partial<Record<Schemas['ResourceEvent']['kind'], TimelineItem['tone']>> = {
+const TONES: Partial<Record<ResourceEvent['kind'], TimelineItem['tone']>> = {
   discovered: 'good',
   restored: 'good',
   deleted: 'bad',
   drift_detected: 'busy',
 }
 
-type Events = List<Schemas['ResourceEvent']>
+const eventItem = ({
+  id,
+  resource_id,
+  kind,
+  actor,
+  action,
+  changes,
+  created_at,
+}: ResourceEvent): TimelineItem => ({
+  key: id,
+  at: created_at,
+  title: (
+    <>
+      {kind.replaceAll('_', ' ')}{' '}
+      <span class="quiet">
+        by {actor}
+        {action && `, as the provider’s ${action.type}`}
+      </span>{' '}
+      <Link
+        href={at(to`/inventory/${resource_id}`, created_at)}
+        aria-label={`then, after ${kind} at ${created_at}`}
+      >
+        then
+      </Link>
+    </>
+  ),
+  ...(TONES[kind] && { tone: TONES[kind] }),
+  body: changes && <Diff changes={changes} />,
+})
 
-const History = ({ events }: { events: Events }) => (
-  <Section title="History">
-    {events.problem && <ProblemBanner problem={events.problem} retry={events.reload} />}
-    {events.loading && <Loading />}
-    <Timeline
-      label="Events, newest first"
-      items={events.rows.map(({ id: key, kind, actor, changes, created_at }) => ({
-        key,
-        at: created_at,
-        title: (
-          <>
-            {kind.replaceAll('_', ' ')} <span class="quiet">by {actor}</span>
-          </>
-        ),
-        ...(TONES[kind] && { tone: TONES[kind] }),
-        body: changes && <Diff changes={changes} />,
-      }))}
-    />
-    {events.more && (
-      <button type="button" disabled={events.loadingMore} onClick={events.more}>
-        Earlier
-      </button>
-    )}
-  </Section>
-)
-
-function Owners({ id }: { id: string }) {
-  const owners = useList(
+function History({ id }: { id: string }) {
+  const events = useList(
     (cursor, signal) =>
-      ok(api.GET('/api/v1/inventory/{id}/owners', { params: { path: { id }, query: { cursor } }, signal })),
+      ok(api.GET('/api/v1/inventory/{id}/events', { params: { path: { id }, query: { cursor } }, signal })),
     [id],
-    { every: 60_000 },
+    { every: 15_000 },
   )
+  return (
+    <Section title="History">
+      <PagedTimeline
+        label="Events, newest first"
+        list={events}
+        item={eventItem}
+        empty="Nothing has happened to it yet."
+        more="Earlier"
+      />
+    </Section>
+  )
+}
+
+function Owners({ owners }: { owners: List<Schemas['ResourceOwners']> }) {
   return (
     <Section title="Owners">
       <Table

@@ -1,7 +1,8 @@
 // Filters of a list, kept in the address: a link to the page is a link to what it shows.
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
-import { filter, navigate, path, setFilters } from '../router.tsx'
+import { filter, setFilters } from '../router.tsx'
 import { type Option, Options } from './form.tsx'
+import { MomentInput } from './moment-input.tsx'
 
 export interface FilterField {
   /** The query parameter, of the page and of the API. */
@@ -13,13 +14,15 @@ export interface FilterField {
   any?: string
   /** A box to tick: `true` or absent. */
   flag?: boolean
-  type?: 'text' | 'month' | 'date'
+  /** `moment`: a time, local here and UTC in the address. */
+  type?: 'text' | 'month' | 'date' | 'moment'
   /** `/` puts the cursor here. */
   search?: boolean
 }
 
 export function Filters({ fields }: { fields: FilterField[] }) {
   const set = fields.some(({ name }) => filter(name))
+  const clear = () => setFilters(Object.fromEntries(fields.map(({ name }) => [name, undefined])))
   return (
     <search>
       <form class="filters" onSubmit={event => event.preventDefault()}>
@@ -27,7 +30,7 @@ export function Filters({ fields }: { fields: FilterField[] }) {
           <FilterControl key={field.name} {...field} />
         ))}
         {set && (
-          <button type="button" class="plain" onClick={() => navigate(path.value)}>
+          <button type="button" class="plain" onClick={clear}>
             Clear filters
           </button>
         )}
@@ -65,6 +68,8 @@ function FilterControl({ name, label, options, any = 'any', flag, search, type =
           <option value="">{any}</option>
           <Options options={options} selected={value} />
         </select>
+      ) : type === 'moment' ? (
+        <MomentInput id={id} value={value} onMoment={change} />
       ) : (
         <input
           id={id}

@@ -29,4 +29,4 @@ export {
   type Tone,
   Value,
 } from './text.tsx'
-export { Timeline, type TimelineItem } from './timeline.tsx'
+export { PagedTimeline, Timeline, type TimelineItem } from './timeline.tsx'

@@ -60,7 +60,7 @@ export function Table<Row>({
   return (
     <>
       {problem && <ProblemBanner problem={problem} {...(reload && { retry: reload })} />}
-      {rows.length === 0 && !problem && <Empty>{empty}</Empty>}
+      {rows.length === 0 && !problem && <Empty>{more ? 'None so far.' : empty}</Empty>}
       {rows.length > 0 && (
         <Scroll box={box} class={`table-box${windowed ? ' windowed' : ''}`} label={label}>
           <table

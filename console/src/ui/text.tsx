@@ -19,6 +19,8 @@ export function Time({ at, seconds = false }: { at: string | null | undefined; s
   if (!at) return <Missing />
   const isDate = at.length === 10
   const date = new Date(isDate ? `${at}T00:00:00` : at)
+  // An address may say anything.
+  if (Number.isNaN(date.getTime())) return <span>{at}</span>
   const text = (isDate ? day : seconds ? second : minute).format(date)
   return (
     <time dateTime={at} title={isDate ? at : `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`}>

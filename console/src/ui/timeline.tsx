@@ -1,5 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { List } from '../query.ts'
+import { ProblemBanner } from './problem.tsx'
+import { Empty, Loading } from './state.tsx'
 import { Time, type Tone } from './text.tsx'
 
 export interface TimelineItem {
@@ -43,3 +46,32 @@ export function Timeline({ items, label }: { items: TimelineItem[]; label: strin
     </ol>
   )
 }
+
+interface PagedProps<Row> {
+  label: string
+  list: List<Row>
+  item: (row: Row) => TimelineItem
+  empty: ComponentChildren
+  /** The word on the button for the next page. */
+  more: string
+}
+
+/** A `useList` as a timeline, page by page. */
+export const PagedTimeline = <Row,>({ label, list, item, empty, more }: PagedProps<Row>) => (
+  <>
+    {list.problem && <ProblemBanner problem={list.problem} retry={list.reload} />}
+    {list.loading && <Loading />}
+    {list.rows.length > 0 && <Timeline label={label} items={list.rows.map(item)} />}
+    {list.rows.length === 0 && !list.loading && !list.problem && <Empty>{empty}</Empty>}
+    {list.more && (
+      <p class="more">
+        <button type="button" disabled={list.loadingMore} onClick={list.more}>
+          {more}
+        </button>
+        <span class="quiet" role="status">
+          {list.rows.length} shown
+        </span>
+      </p>
+    )}
+  </>
+)

@@ -38,6 +38,8 @@ const PERMISSIONS = Object.keys({
   'drift:accept': 1,
   'drift:read': 1,
   'drift:write': 1,
+  'findings:read': 1,
+  'findings:write': 1,
   'inventory:read': 1,
   'inventory:write': 1,
   'projects:read': 1,

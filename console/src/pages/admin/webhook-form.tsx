@@ -35,6 +35,9 @@ const TENANT_EVENTS = {
   'budget.threshold_reached': 1,
   'cost.*': 1,
   'cost.unusual_day': 1,
+  'finding.*': 1,
+  'finding.opened': 1,
+  'finding.closed': 1,
 } satisfies Record<TenantEvent, 1>
 
 const EVENTS = {

@@ -24,8 +24,8 @@ export function MonthByDay({ id, usage }: { id: string; usage: Schemas['Usage'] 
           signal,
         }),
       ),
-    [id, period, total_cents, forecast_cents],
-    { when: may('getUsageByDay') },
+    [id, period],
+    { when: may('getUsageByDay'), again: [total_cents, forecast_cents] },
   )
   if (!may('getUsageByDay')) return null
   return (

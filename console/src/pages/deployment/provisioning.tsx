@@ -39,8 +39,9 @@ export function Provisioning({ deployment }: { deployment: Deployment }) {
   const resources = useList(
     (cursor, signal) =>
       ok(api.GET('/api/v1/inventory', { params: { query: { deployment_id: id, cursor } }, signal })),
-    [id, busy],
-    { when: may('listResources') },
+    [id],
+    // A quick run may have ended before it was ever seen under way.
+    { when: may('listResources'), again: runs.rows.map(({ id, status }) => [id, status]) },
   )
   return (
     <>

@@ -16,8 +16,8 @@ export function Usage({ id, subscription }: { id: string; subscription: unknown 
   const query = filters('period')
   const usage = useQuery(
     signal => ok(api.GET('/api/v1/deployments/{id}/usage', { params: { path: { id }, query }, signal })),
-    [id, query, subscription],
-    { when: may('getUsage') },
+    [id, query],
+    { when: may('getUsage'), again: subscription },
   )
   if (!may('getUsage')) return null
   return (

@@ -1,8 +1,9 @@
 // The counts: each leads to what it counts, and is red when somebody has to do something about it.
-import type { Schemas } from '../../api.ts'
+import { api, ok, type Schemas } from '../../api.ts'
+import { useQuery } from '../../query.ts'
 import { Link, to } from '../../router.tsx'
 import { may } from '../../session.tsx'
-import { Section } from '../../ui/index.ts'
+import { moneyOfMinor, Section } from '../../ui/index.ts'
 import type { Tone } from '../../ui/text.tsx'
 import '../../style/overview.css'
 
@@ -18,7 +19,11 @@ interface Figure {
 }
 
 export function Figures({ overview }: { overview: Overview }) {
-  const all = figuresOf(overview)
+  const findings = useQuery(signal => ok(api.GET('/api/v1/findings/summary', { signal })), [], {
+    every: 15_000,
+    when: may('getFindingSummary'),
+  })
+  const all = [...figuresOf(overview), ...(findings.data ? [findingFigure(findings.data.data)] : [])]
   const wrong = all.filter(({ tone, value }) => tone === 'bad' && value > 0).length
   return (
     <Section title="Now">
@@ -147,6 +152,18 @@ const invoiceFigures = ({
     tone: 'bad',
   },
 ]
+
+/** Red when one of them is grave: a tenant's volume that is attached to nothing is no alarm. */
+const findingFigure = ({
+  totals: { open, monthly_cost_minor: cost, currency },
+  checks,
+}: Schemas['FindingSummary']): Figure => ({
+  name: 'Open findings',
+  value: open,
+  href: '/findings',
+  tone: checks.some(check => check.open > 0 && check.severity === 'high') ? 'bad' : 'busy',
+  about: `${moneyOfMinor(cost, currency)} a month`,
+})
 
 const mostDrift = ({ by_field: [most] }: Schemas['OpenDrift']): string | undefined =>
   most && `most: ${most.kind.replaceAll('_', ' ')} ${most.field}`
