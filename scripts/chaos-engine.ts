@@ -12,15 +12,8 @@ export function wholeNumber(text: string | undefined, otherwise: number): number
   return Number(text)
 }
 
-/** On PostgreSQL, where there is one, in a database of the campaign's own that is gone afterwards; else in memory. */
-export async function openEngine(
-  url: string | undefined,
-  poolSize: number,
-): Promise<{ engine: Engine; close(): Promise<void> }> {
-  if (!url) {
-    const engine = await openPglite({})
-    return { engine, close: () => engine.close() }
-  }
+/** A database of the campaign's own on this server. */
+export async function ownDatabase(url: string): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `chaos_${randomBytes(6).toString('hex')}`
   const run = async (text: string) => {
     const admin = new pg.Client({ connectionString: url })
@@ -30,10 +23,23 @@ export async function openEngine(
   await run(`create database ${name}`)
   const own = new URL(url)
   own.pathname = `/${name}`
-  const engine = openPostgres({ url: own.href, poolSize, log: pino({ level: 'silent' }) })
+  return { url: own.href, drop: () => run(`drop database ${name} with (force)`) }
+}
+
+/** On PostgreSQL, where there is one, in a database of the campaign's own that is gone afterwards; else in memory. */
+export async function openEngine(
+  url: string | undefined,
+  poolSize: number,
+): Promise<{ engine: Engine; close(): Promise<void> }> {
+  if (!url) {
+    const engine = await openPglite({})
+    return { engine, close: () => engine.close() }
+  }
+  const database = await ownDatabase(url)
+  const engine = openPostgres({ url: database.url, poolSize, log: pino({ level: 'silent' }) })
   const close = async () => {
     await engine.close()
-    await run(`drop database ${name} with (force)`)
+    await database.drop()
   }
   return { engine, close }
 }

@@ -15,6 +15,7 @@ import { moveTime, refuseTime } from './examples/clock.ts'
 import { deploy } from './examples/deploy.ts'
 import { drift } from './examples/drift.ts'
 import { breakIt, overrun } from './examples/faults.ts'
+import { find } from './examples/find.ts'
 import { hold } from './examples/hold.ts'
 import { meter } from './examples/meter.ts'
 import { mirror } from './examples/mirror.ts'
@@ -31,6 +32,7 @@ await prepareDatabases()
 
 const whole: SetupOptions = {
   worker: true,
+  findings: true,
   provider: { actionDelayMs: 20 },
   // Longer than the provider is made busy for: the run that is cancelled meanwhile must still be waiting.
   providerLimits: { troubleMs: 5_000 },
@@ -42,6 +44,7 @@ await walk(whole, async told => {
   await sell(told)
   const shop = await deploy(told)
   await drift(told, shop)
+  await find(told)
   await bill(told, shop)
   await store(told)
   await administer(told)

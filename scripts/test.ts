@@ -92,14 +92,17 @@ function run(
   )
 }
 
-/** Of all groups together, whose own summaries are far apart. */
+/** Of all groups together, whose own summaries are far apart: whoever sees the last lines alone learns what failed and why. */
 function summarize(): void {
   const lines = globSync(join(reports, '*')).flatMap(report =>
     readFileSync(report, 'utf8').trim().split('\n'),
   )
   const ended = lines.filter(line => line !== '').map(line => JSON.parse(line) as Ended)
   const of = (outcome: Ended['outcome']) => ended.filter(test => test.outcome === outcome)
-  const failed = of('failed').map(({ name, file }) => `failed: ${relative('.', file)} › ${name}\n`)
+  const failed = of('failed').map(
+    ({ name, file, reason = '' }) =>
+      `failed: ${relative('.', file)} › ${name}\n${reason.slice(0, 2_000).replace(/^/gm, '    ')}\n`,
+  )
   const counts = `${of('passed').length} passed, ${failed.length} failed, ${of('skipped').length} skipped`
   process.stdout.write(`${failed.join('')}${counts}\n`)
 }

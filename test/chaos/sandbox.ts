@@ -2,8 +2,9 @@
 
 import { spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
+import { freePort } from '../../scripts/free-port.ts'
 import type { Owner } from '../support/lasting.ts'
-import { freePort, launcher, secrets } from '../support/process.ts'
+import { launcher, secrets } from '../support/process.ts'
 
 export interface Sandbox {
   providerUrl: string

@@ -86,6 +86,11 @@ export async function chaosDatabase(
   say(`prepared after ${seconds(began)} s`)
 
   const load = startLoad(client, world, options)
+  // However it ends: stories would otherwise be told for ever to processes that are gone.
+  owner.after(() => {
+    load.finish()
+    client.giveUp()
+  })
   const lost = () => proxy.counters.lostCommits + proxy.counters.lostAutocommits
   const enough = () =>
     client.history.length >= options.required.writes && lost() >= options.required.lost_commits
@@ -136,9 +141,12 @@ const seconds = (since: number) => Math.round((performance.now() - since) / 100)
 async function settle(client: Client, cluster: Cluster, telling: Promise<unknown>, withinMs: number) {
   const began = performance.now()
   const left = () => withinMs - (performance.now() - began)
-  await Promise.race([telling, pause(withinMs, undefined, { ref: false })])
-  client.giveUp()
-  await telling
+  const told = telling.then(() => true)
+  if (!(await Promise.race([told, pause(withinMs, false, { ref: false })]))) {
+    client.giveUp()
+    await telling
+    return null
+  }
   // Otherwise at its next minute.
   await client.send('runTask', { params: { name: 'audit_seal' }, refusals: ['already_running'] })
   while (!isSettled(await unsettled(cluster))) {

@@ -138,6 +138,7 @@ export function createClient(urls: () => string[], random: () => number, repeate
         const { made, answer } = await attempt('GET', path, { caller, key: '', body: undefined })
         note(`GET ${path.split('?')[0]!.replace(/[0-9a-f-]{36}/g, ':id')}`, made)
         if (!isOpen(made)) return answer?.body
+        if (givenUp) throw new StoryOver('the campaign is over')
         await wait()
       }
     },

@@ -111,6 +111,9 @@ const table = {
   createBudget: made('budgets'),
   changeBudget: changed('budgets'),
   deleteBudget: ended('budgets'),
+  snoozeFinding: changed('findings'),
+  // Tried again, it finds the snooze ended.
+  endFindingSnooze: changed('findings', { maybe: true }),
   runTask: made('task_runs'),
   pauseTask: changed('scheduled_tasks'),
   resumeTask: changed('scheduled_tasks'),

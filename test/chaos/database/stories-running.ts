@@ -64,7 +64,8 @@ const invoices: Story = {
 
 const drift: Story = {
   weight: 1,
-  async tell({ send, get, world, random, alone, name }) {
+  async tell(teller) {
+    const { send, get, world, random, alone, name } = teller
     const id = world.resources[Math.floor(random() * world.resources.length)]!
     await alone(`resource ${id}`, async () => {
       const params = { id }
@@ -77,13 +78,21 @@ const drift: Story = {
         const { data } = await get(`/api/v1/drift?resource_id=${id}`)
         return data.length > 0 || ++looks > 20 ? data : undefined
       })
-      if (found.length > 0) await send('acceptDrift', { params: { id: found[0].id } })
+      if (found.length > 0) await accept(teller, found[0].id)
       await send('deleteDesiredState', { params })
     })
     const body = { kind: 'volume', field: name('field'), reason: 'chaos' }
     const { data: rule } = await send('createIgnoreRule', { body })
     await send('deleteIgnoreRule', { params: { id: rule.id } })
   },
+}
+
+/** Meanwhile the resource's project may have changed hands, and with it the drift ends: another opens for the new owner. */
+async function accept({ send, get }: Teller, id: string): Promise<void> {
+  const { code } = await send('acceptDrift', { params: { id }, refusals: ['drift_not_open'] })
+  if (code !== 'drift_not_open') return
+  const { data } = await get(`/api/v1/drift/${id}`)
+  if (data.status === 'open') throw new Error(`drift ${id} is open and was refused as if it were not`)
 }
 
 const tasks: Story = {
@@ -104,4 +113,21 @@ const tasks: Story = {
   },
 }
 
-export const running: Record<string, Story> = { machines, changedMind, invoices, drift, tasks }
+const findings: Story = {
+  weight: 1,
+  async tell({ send, get, random, alone, name }) {
+    const { data } = await get('/api/v1/findings')
+    if (data.length === 0) return
+    const { id } = data[Math.floor(random() * data.length)]!
+    await alone(`finding ${id}`, async () => {
+      const params = { id }
+      const body = { reason: name('reason'), until: new Date(Date.now() + 3_600_000).toISOString() }
+      // A run of the checks may close it meanwhile.
+      const refusals = ['finding_closed']
+      const { data: snoozed } = await send('snoozeFinding', { params, body, refusals })
+      if (snoozed) await send('endFindingSnooze', { params, refusals })
+    })
+  },
+}
+
+export const running: Record<string, Story> = { machines, changedMind, invoices, drift, tasks, findings }

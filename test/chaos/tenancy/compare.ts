@@ -93,7 +93,16 @@ export function summary(status: number, body: Json, list: boolean): Shown {
 }
 
 /** Members whose order is that of times within a step, of equal amounts, or of ids. */
-const UNORDERED = new Set(['events', 'drift', 'rows', 'by_tenant', 'by_deployment'])
+const UNORDERED = new Set([
+  'events',
+  'drift',
+  'rows',
+  'by_tenant',
+  'by_deployment',
+  'resources',
+  'relations',
+  'losses',
+])
 
 function inOrder(value: unknown, unordered: boolean): unknown {
   if (Array.isArray(value)) {

@@ -1,6 +1,7 @@
 // What is asked of the service, and what each caller must be answered: the status, and the data where there is any.
 import { costsBy, sumOf } from './lines.ts'
 import { changesBetween, inventoryAt, moments } from './past.ts'
+import { relationsOf } from './related.ts'
 import { type Answer, allowedMoves, FORBIDDEN, NOT_FOUND, sees, seesAll, turnedAway } from './rules.ts'
 import {
   costs,
@@ -230,6 +231,7 @@ export function looksAt(world: World): Look[] {
         const events = eventsFor(world, caller, thing)
         return isVisible(caller) || events.length > 0 ? events : undefined
       }),
+      atTheEnd(`${path}/relations`, INVENTORY, caller => relationsOf(world, caller, thing)),
     ]
   }
 }

@@ -59,8 +59,15 @@ const urnOf = ({ kind, provider_id }: Item) => ({ urn: `do:${kind}:${provider_id
 function raw({ kind, provider_id, name, tags, size }: Item): object {
   return kind === 'droplet'
     ? { id: Number(provider_id), name, region: { slug: 'nyc3' }, status: 'active', tags, size_slug: size }
-    : { id: provider_id, name, region: { slug: 'nyc3' }, tags, size_slug: size }
+    : {
+        ...{ id: provider_id, name, region: { slug: 'nyc3' }, tags, size_slug: size },
+        droplet_ids: attachedTo(provider_id),
+      }
 }
+
+/** A volume is attached to what was made right before and right after it, whoever's that is, if it is a droplet. */
+export const attachedTo = (volume: string): number[] =>
+  [-1, 1].map(step => 9000 + Number(volume.slice('vol-'.length)) + step)
 
 const page = (key: string, list: readonly object[]) =>
   answer(200, { [key]: list, links: {}, meta: { total: list.length } })

@@ -1,6 +1,7 @@
 // Rows as a caller is shown them, once ids are symbols (compare.ts).
 import { PLANS } from './choices.ts'
 import { isTaxed, minorOf, sumOf, unitsIn, usedSeconds } from './lines.ts'
+import { attachedTo } from './provider.ts'
 import { seesAll } from './rules.ts'
 import {
   type Caller,
@@ -149,7 +150,8 @@ export function resourceRow({ id, kind, provider_id, row }: Thing) {
     project_id: project,
     deployment_id: deployment,
     tags,
-    attrs: { size_slug: size },
+    attrs:
+      kind === 'droplet' ? { size_slug: size } : { size_slug: size, droplet_ids: attachedTo(provider_id) },
     first_seen_at: iso(firstSeen),
     last_seen_at: iso(lastSeen),
     stale_strike_count: strikes,
