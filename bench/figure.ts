@@ -39,8 +39,10 @@ export interface Result extends Measurement {
   met: boolean
 }
 
-export async function resultOf(figure: Figure, bench: Bench): Promise<Result> {
-  const measurement = await figure.measure(bench)
+export const resultOf = async (figure: Figure, bench: Bench): Promise<Result> =>
+  resultFrom(figure, await figure.measure(bench))
+
+export function resultFrom(figure: Figure, measurement: Measurement): Result {
   const ratio = measurement.ours / measurement.peer
   const { bar } = figure
   return {

@@ -113,6 +113,7 @@ export async function bodyOf<Body>({ server, path, headers }: Side): Promise<Bod
 export interface Page {
   data: object[]
   next_cursor: string | null
-  /** How fresh each kind is; a bare route does not say. */
+  /** How fresh each kind is, and since when anything is known; a bare route does not say. */
   as_of?: object
+  known_since?: string
 }

@@ -109,7 +109,7 @@ export const startBareRoutes = (databaseUrl: string, env: Environment = {}): Pro
 
 /** Called by a server once it listens. */
 export function serving(url: string, watched?: (asked: Asked) => Usage['turn']): void {
-  answering<Asked, Usage>(async asked => {
+  working<Asked, Usage>(async asked => {
     const { user, system } = process.cpuUsage()
     return {
       cpuMicroseconds: user + system,
@@ -120,12 +120,15 @@ export function serving(url: string, watched?: (asked: Asked) => Usage['turn']):
   process.send?.({ url })
 }
 
-/** Called by a worker once it can answer. One question at a time; a failed one ends the process. */
-export const working = <Question, Answer extends object>(answer: (question: Question) => Promise<Answer>) =>
-  // As in a job of a queue whose statements may take long.
-  answering<Question, Answer>(question => withLongStatements(() => answer(question)))
+/** The same for a job of a queue whose statements may take long. */
+export const workingLong = <Question, Answer extends object>(
+  answer: (question: Question) => Promise<Answer>,
+) => working<Question, Answer>(question => withLongStatements(() => answer(question)))
 
-function answering<Question, Answer extends object>(answer: (question: Question) => Promise<Answer>): void {
+/** Called by a worker once it can answer. One question at a time; a failed one ends the process. */
+export function working<Question, Answer extends object>(
+  answer: (question: Question) => Promise<Answer>,
+): void {
   process.on('message', async question => process.send?.(await answer(question as Question)))
   process.on('disconnect', () => process.exit(0))
   // The bench may have gone while this was starting.

@@ -1,10 +1,11 @@
-// What the run leaves: bench/RESULTS.md, ratios first, where it was made, and the plot of cost against size.
-import { readFileSync } from 'node:fs'
+// What runs leave: what was measured last of each figure (bench/results.json), and made from it bench/RESULTS.md, ratios first,
+// and the plot of cost against size.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { VERSION } from '../src/version.ts'
 import { query } from './database.ts'
-import { barInWords, type Result } from './figure.ts'
+import { barInWords, type Figure, type Measurement, type Result, resultFrom } from './figure.ts'
 
 export interface Surroundings {
   machine: string
@@ -48,26 +49,63 @@ function packageVersion(name: string): string {
   return JSON.parse(readFileSync(file, 'utf8')).version
 }
 
-export function resultsPage(
-  results: Result[],
-  { machine, load, versions, settings }: Surroundings,
-  at: Date,
+/** A measurement as it is kept, by the name of its figure. */
+interface Kept extends Measurement {
+  /** The day. */
+  at: string
+  load: number
+}
+
+interface Book extends Omit<Surroundings, 'load'> {
+  figures: Record<string, Kept>
+}
+
+const file = (name: string) => join(import.meta.dirname, name)
+
+/** Figures of another machine are not put beside these. */
+function readBook(machine: string): Book['figures'] {
+  if (!existsSync(file('results.json'))) return {}
+  const book = JSON.parse(readFileSync(file('results.json'), 'utf8')) as Book
+  return book.machine === machine ? book.figures : {}
+}
+
+/** At once, so that a run that is broken off has not been for nothing. */
+export function keep(
+  figures: Figure[],
+  { figure, ours, peer, details, bySize }: Result,
+  { load, ...where }: Surroundings,
+): void {
+  const at = new Date().toISOString().slice(0, 10)
+  const measured = { ...readBook(where.machine), [figure.name]: { ours, peer, details, bySize, at, load } }
+  const known = figures.filter(({ name }) => measured[name])
+  const book: Book = {
+    ...where,
+    figures: Object.fromEntries(known.map(({ name }) => [name, measured[name]!])),
+  }
+  const results = known.map(one => ({ ...measured[one.name]!, ...resultFrom(one, measured[one.name]!) }))
+  writeFileSync(file('results.json'), `${JSON.stringify(book, null, 2)}\n`)
+  writeFileSync(file('RESULTS.md'), resultsPage(results, where))
+  writeFileSync(file('cost-by-size.svg'), plot(results) ?? '')
+}
+
+function resultsPage(
+  results: (Result & Kept)[],
+  { machine, versions, settings }: Omit<Surroundings, 'load'>,
 ): string {
   const missed = results.filter(result => !result.met).length
   return [
     '# Bench results',
     '',
-    'Written by `npm run bench`; each figure and what it stands beside are measured in the same run, on the same PostgreSQL. Read the ratio against its bar: ratios hold from machine to machine, the figures behind them do not. Each figure’s own part says what ours is, what the peer is and leaves out, and gives every round.',
+    'Written by `npm run bench`; a figure and what it stands beside are measured in the same run, on the same PostgreSQL. Read the ratio against its bar: ratios hold from machine to machine, the figures behind them do not. Each figure’s own part says what ours is, what the peer is and leaves out, and gives every round.',
     '',
-    `- Machine: ${machine}; load average before the run ${load.toFixed(1)}`,
+    `- Machine: ${machine}`,
     `- Versions: ${inWords(versions)}`,
     `- PostgreSQL is durable, and otherwise as by default: ${inWords(settings)}`,
-    `- Date: ${at.toISOString().slice(0, 10)}`,
     '',
     missed === 0 ? 'Every bar is met.' : `**${missed} of ${results.length} bars missed.**`,
     '',
-    `| Figure | Ratio (ours ÷ peer) | Bar | Met | Ours | Peer | Unit |`,
-    '|---|---:|---:|---|---:|---:|---|',
+    `| Figure | Ratio (ours ÷ peer) | Bar | Met | Ours | Peer | Unit | Measured on | Load before |`,
+    '|---|---:|---:|---|---:|---:|---|---|---:|',
     ...results.map(row),
     '',
     '![Cost of one row against the number of rows](cost-by-size.svg)',
@@ -81,8 +119,8 @@ const inWords = (values: Record<string, string>): string =>
     .map(([name, value]) => `${name} ${value}`)
     .join(', ')
 
-const row = ({ figure, ratio, met, ours, peer }: Result): string =>
-  `| [${figure.name}](#${figure.name}) | **${ratio.toFixed(2)}** | ${barInWords(figure)} | ${met ? 'yes' : '**NO**'} | ${shown(ours)} | ${shown(peer)} | ${figure.unit} |`
+const row = ({ figure, ratio, met, ours, peer, at, load }: Result & Kept): string =>
+  `| [${figure.name}](#${figure.name}) | **${ratio.toFixed(2)}** | ${barInWords(figure)} | ${met ? 'yes' : '**NO**'} | ${shown(ours)} | ${shown(peer)} | ${figure.unit} | ${at} | ${load.toFixed(1)} |`
 
 const part = ({ figure, details }: Result): string[] => [
   '',
@@ -116,7 +154,7 @@ interface Series {
  * bench/cost-by-size.svg: what one row costs as the rows become more, for every figure that was measured at several sizes.
  * A flat line is what is wanted. Logarithmic both ways, for sizes and costs span orders of magnitude.
  */
-export function plot(results: Result[]): string | undefined {
+function plot(results: Result[]): string | undefined {
   const series = results.flatMap(({ figure, bySize }): Series[] =>
     bySize && bySize.length > 1 ? [{ name: figure.name, points: bySize }] : [],
   )

@@ -25,7 +25,7 @@ async function measureList(bench: Bench): Promise<Measurement> {
   const service = await startService(url, { tenant_id: TENANT })
   const ours = { ...service, path: PATH }
   const peer = { ...ours, server: await startBareRoutes(url, { TENANT }) }
-  const { as_of, ...page } = await bodyOf<Page>(ours)
+  const { as_of, known_since, ...page } = await bodyOf<Page>(ours)
   deepStrictEqual(await bodyOf(peer), page)
   deepStrictEqual(page.data.length, 100)
   const measured = await measureUnderLoad(bench, ours, peer, { what })

@@ -27,8 +27,8 @@ export async function inFlight(runs: number, atOnce: number, once: () => Promise
 
 const AT_ONCE = 16
 const WARM_UP_RUNS = 1_500
-const RUNS = 400
-const ROUNDS = 7
+const RUNS = 800
+const ROUNDS = 9
 /** Ours has a pool of ten for itself and one of four for its queue. */
 const PEER_POOL_SIZE = '14'
 

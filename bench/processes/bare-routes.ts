@@ -23,16 +23,30 @@ const CREATE = {
     values ($1, $2, $3, $3, 'nyc3', 'active', 'standard', $4, $4) returning *`,
 }
 const DEPLOYMENT = { name: 'deployment', text: 'select * from cloud_deployments where id = $1' }
+// As the service shows it: the version that holds now, and what is to come.
 const SUBSCRIPTION = {
   name: 'subscription',
   text: `select s.*, p.code, p.name, v.version, v.base_price_cents, v.currency,
-      (select coalesce(json_agg(a), '[]') from subscription_addons a where a.subscription_id = s.id) as addons
-    from subscriptions s join plan_versions v on v.id = s.plan_version_id join plans p on p.id = v.plan_id
+      (select coalesce(json_agg(a), '[]') from subscription_addons a
+       where a.subscription_id = s.id and a.valid_from <= now() and (a.valid_to is null or a.valid_to > now())) as addons,
+      (select coalesce(json_agg(a), '[]') from subscription_addons a
+       where a.subscription_id = s.id and a.valid_from > now()
+         and (a.valid_to is null or a.valid_to > a.valid_from)) as scheduled_addons,
+      (select coalesce(json_agg(t), '[]') from subscription_terms t
+       where t.subscription_id = s.id and t.valid_from > now()
+         and (t.valid_to is null or t.valid_to > t.valid_from)) as scheduled_versions
+    from subscriptions s
+    join plan_versions v on v.id = coalesce((
+      select t.plan_version_id from subscription_terms t
+      where t.subscription_id = s.id and t.valid_from <= now() and (t.valid_to is null or t.valid_to > t.valid_from)
+      order by t.valid_from desc limit 1), s.plan_version_id)
+    join plans p on p.id = v.plan_id
     where s.deployment_id = $1`,
 }
 const EVENTS = {
   name: 'events',
-  text: 'select * from cloud_deployment_events where deployment_id = $1 order by id',
+  text: `select * from (
+      select * from cloud_deployment_events where deployment_id = $1 order by id desc limit 50) e order by id`,
 }
 const LOCK = { name: 'lock', text: 'select state from cloud_deployments where id = $1 for update' }
 const MOVE = {
@@ -92,7 +106,7 @@ app.post<{ Params: { id: string }; Body: { state: string } }>(
 const INVENTORY = {
   name: 'inventory',
   text: `select id, provider, provider_id, kind, name, region, status, tenant_id, project_id, deployment_id, tags, attrs,
-      first_seen_at, last_seen_at, stale_strike_count, deleted_at
+      first_seen_at, last_seen_at, stale_strike_count, missing_since, deleted_at
     from cloud_resources
     where tenant_id = $1 and deleted_at is null
     order by id limit $2`,
@@ -115,7 +129,7 @@ app.get<{ Querystring: { limit: string } }>('/api/v1/inventory', async (request,
 const TASK = {
   name: 'task',
   text: `select t.name, t.description, t.queue, t.cron, t.paused_at, t.paused_by, r.id, r.trigger, r.requested_by,
-      r.status, r.attempts, r.requested_at, r.started_at, r.finished_at, r.error
+      r.status, r.attempts, r.requested_at, r.started_at, r.finished_at, r.error, r.result
     from scheduled_tasks t
     left join lateral (select * from task_runs where task = t.name order by id desc limit 1) r on true
     where t.name = $1`,
@@ -146,6 +160,7 @@ app.get<{ Params: { name: string } }>('/api/v1/admin/scheduled_tasks/:name', asy
         started_at: row.started_at,
         finished_at: row.finished_at,
         error: row.error,
+        result: row.result,
       },
       next_run_at: NEXT_RUN_AT,
     },

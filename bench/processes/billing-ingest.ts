@@ -9,7 +9,7 @@ import { ingestInvoice } from '../../src/features/billing/ingest-invoice.ts'
 import { upsertInvoices } from '../../src/features/billing/invoice-store.ts'
 import { createProvider, oneProvider } from '../../src/integrations/digitalocean/index.ts'
 import { boundHeapGrowth } from '../../src/kernel/heap-growth.ts'
-import { peakBytes, working } from '../process.ts'
+import { peakBytes, workingLong } from '../process.ts'
 
 export interface Ingest {
   /** Only make the tables. */
@@ -45,7 +45,7 @@ const listed = {
 // As a process of the service does.
 boundHeapGrowth()
 
-working<Ingest, Ingested>(async ({ prepare, anew }) => {
+workingLong<Ingest, Ingested>(async ({ prepare, anew }) => {
   const answer = (ms: number) => ({ ms, peakBytes: peakBytes() })
   if (prepare) return answer(0)
   await upsertInvoices(db, [listed], new Date().toISOString())

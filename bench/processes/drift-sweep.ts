@@ -4,7 +4,7 @@ import { createContext } from '../../src/context.ts'
 import { detectDrift, type Swept } from '../../src/features/drift/detect-drift.ts'
 import { boundHeapGrowth } from '../../src/kernel/heap-growth.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { peakBytes, working } from '../process.ts'
+import { peakBytes, workingLong } from '../process.ts'
 
 export interface DriftSwept extends Swept {
   ms: number
@@ -18,7 +18,7 @@ const context = await createContext({ config, worker: false })
 // As a process of the service does.
 boundHeapGrowth()
 
-working<object, DriftSwept>(async () => {
+workingLong<object, DriftSwept>(async () => {
   const began = performance.now()
   const swept = await detectDrift(context, { id: newId(), signal: new AbortController().signal })
   return { ...swept, ms: performance.now() - began, peakBytes: peakBytes() }

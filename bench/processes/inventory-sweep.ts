@@ -8,7 +8,7 @@ import { createProvider, oneProvider } from '../../src/integrations/digitalocean
 import { withLongStatements } from '../../src/kernel/db/connection.ts'
 import { boundHeapGrowth } from '../../src/kernel/heap-growth.ts'
 import { newId } from '../../src/kernel/ids.ts'
-import { peakBytes, working } from '../process.ts'
+import { peakBytes, workingLong } from '../process.ts'
 import { generatedProvider } from './generated-droplets.ts'
 
 export interface Sweep {
@@ -53,7 +53,7 @@ async function addTenants(tenants: number): Promise<void> {
 // As a process of the service does.
 boundHeapGrowth()
 
-working<Sweep, Swept>(async ({ changePercent }) => {
+workingLong<Sweep, Swept>(async ({ changePercent }) => {
   if (changePercent > 0) world.change({ percent: changePercent })
   takeOwnTime()
   const began = performance.now()
