@@ -9,6 +9,7 @@ import { documentIn } from '../../src/features/audit-log/checkpoint.ts'
 import { listLinks } from '../../src/features/audit-log/store.ts'
 import { verifyChain } from '../../src/features/audit-log/verify-chain.ts'
 import { auditKeys } from '../../src/kernel/audit-keys.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { deployment } from '../support/factories.ts'
 import { type Bundle, setup, testEnvironment } from '../support/setup.ts'
 import { setupPlaces } from '../support/storage.ts'
@@ -65,19 +66,23 @@ test('an entry that is rewritten with all hashes worked out again is found out',
   assert.deepEqual(await verdict(bundle), [false, 3, 'the link was made without the key'])
 })
 
-test('nor does it help to strip the keys off the chain, to use another key, or to drop the checkpoints', async t => {
-  const bundle = await logOf(t)
-  await behind(bundle, lie)
-  await rehash(bundle, () => ', key_id = null, mac = null')
-  assert.deepEqual(await verdict(bundle), [false, 1, 'the link has no key'])
-  await behind(bundle, 'update audit_seals set checkpoint = null', 'delete from audit_checkpoints')
-  assert.deepEqual(await verdict(bundle), [false, 1, 'the link has no key'])
-  // What is written from then on does not make it good.
-  await write(bundle, 1)
-  assert.deepEqual(await verdict(bundle), [false, 1, 'the link has no key'])
-})
+test(
+  'nor does it help to strip the keys off the chain, to use another key, or to drop the checkpoints',
+  onPostgresAlone,
+  async t => {
+    const bundle = await logOf(t)
+    await behind(bundle, lie)
+    await rehash(bundle, () => ', key_id = null, mac = null')
+    assert.deepEqual(await verdict(bundle), [false, 1, 'the link has no key'])
+    await behind(bundle, 'update audit_seals set checkpoint = null', 'delete from audit_checkpoints')
+    assert.deepEqual(await verdict(bundle), [false, 1, 'the link has no key'])
+    // What is written from then on does not make it good.
+    await write(bundle, 1)
+    assert.deepEqual(await verdict(bundle), [false, 1, 'the link has no key'])
+  },
+)
 
-test('links made with a key of the forger’s own are not taken', async t => {
+test('links made with a key of the forger’s own are not taken', onPostgresAlone, async t => {
   const bundle = await logOf(t)
   const { current } = auditKeys('a-secret-that-is-not-the-service’s-own')
   await behind(bundle, lie)
@@ -95,43 +100,55 @@ test('links made with a key of the forger’s own are not taken', async t => {
   assert.match(bundle.logged(), /the chain has links and no checkpoint/)
 })
 
-test('a tail that is cut off is missed, whether or not new entries take its place', async t => {
-  const bundle = await logOf(t)
-  const cut = 'select entry_id from audit_seals where seq > 4'
-  await behind(bundle, `delete from audit_log where id in (${cut})`, 'delete from audit_seals where seq > 4')
-  assert.deepEqual(await verdict(bundle), [false, 6, 'the chain ends before checkpoint 3'])
-  await write(bundle, 2)
-  assert.deepEqual(await verdict(bundle), [false, 6, 'the link is not the one of checkpoint 3'])
-})
+test(
+  'a tail that is cut off is missed, whether or not new entries take its place',
+  onPostgresAlone,
+  async t => {
+    const bundle = await logOf(t)
+    const cut = 'select entry_id from audit_seals where seq > 4'
+    await behind(
+      bundle,
+      `delete from audit_log where id in (${cut})`,
+      'delete from audit_seals where seq > 4',
+    )
+    assert.deepEqual(await verdict(bundle), [false, 6, 'the chain ends before checkpoint 3'])
+    await write(bundle, 2)
+    assert.deepEqual(await verdict(bundle), [false, 6, 'the link is not the one of checkpoint 3'])
+  },
+)
 
-test('a checkpoint that is deleted is missed: the first, one in between, the newest, or all', async t => {
-  const bundle = await logOf(t)
-  const { ctx } = bundle
-  const rows = await ctx.db.selectFrom('audit_checkpoints').selectAll().orderBy('number').execute()
-  assert.deepEqual(
-    rows.map(({ number, seq }) => [number, seq]),
-    [
-      [1, 2],
-      [2, 4],
-      [3, 6],
-    ],
-  )
-  const cases: [string, [boolean, number, string]][] = [
-    ['number = 1', [false, 4, 'checkpoint 1 is missing']],
-    ['number = 2', [false, 6, 'checkpoint 2 is missing']],
-    ['number = 3', [false, 6, 'checkpoint 3 is missing']],
-    ['true', [false, 2, 'checkpoint 1 is missing']],
-  ]
-  for (const [which, expected] of cases) {
-    await behind(bundle, `delete from audit_checkpoints where ${which}`)
-    assert.deepEqual(await verdict(bundle), expected, which)
-    await behind(bundle, 'delete from audit_checkpoints')
-    await ctx.db.insertInto('audit_checkpoints').values(rows).execute()
-    assert.deepEqual(await verdict(bundle), [true, null, null], which)
-  }
-  await behind(bundle, "update audit_checkpoints set at = at + interval '1 second' where number = 3")
-  assert.deepEqual(await verdict(bundle), [false, 6, 'the signature of checkpoint 3 is not valid'])
-})
+test(
+  'a checkpoint that is deleted is missed: the first, one in between, the newest, or all',
+  onPostgresAlone,
+  async t => {
+    const bundle = await logOf(t)
+    const { ctx } = bundle
+    const rows = await ctx.db.selectFrom('audit_checkpoints').selectAll().orderBy('number').execute()
+    assert.deepEqual(
+      rows.map(({ number, seq }) => [number, seq]),
+      [
+        [1, 2],
+        [2, 4],
+        [3, 6],
+      ],
+    )
+    const cases: [string, [boolean, number, string]][] = [
+      ['number = 1', [false, 4, 'checkpoint 1 is missing']],
+      ['number = 2', [false, 6, 'checkpoint 2 is missing']],
+      ['number = 3', [false, 6, 'checkpoint 3 is missing']],
+      ['true', [false, 2, 'checkpoint 1 is missing']],
+    ]
+    for (const [which, expected] of cases) {
+      await behind(bundle, `delete from audit_checkpoints where ${which}`)
+      assert.deepEqual(await verdict(bundle), expected, which)
+      await behind(bundle, 'delete from audit_checkpoints')
+      await ctx.db.insertInto('audit_checkpoints').values(rows).execute()
+      assert.deepEqual(await verdict(bundle), [true, null, null], which)
+    }
+    await behind(bundle, "update audit_checkpoints set at = at + interval '1 second' where number = 3")
+    assert.deepEqual(await verdict(bundle), [false, 6, 'the signature of checkpoint 3 is not valid'])
+  },
+)
 
 test('checkpoints are put into the storage backend, and tell when they and the tail are cut off in the database', async t => {
   const bundle = await setupPlaces(t)
@@ -168,21 +185,25 @@ test('checkpoints are put into the storage backend, and tell when they and the t
   assert.deepEqual(await verdict(bundle), [false, data[0].seq, other])
 })
 
-test('a backend that cannot be reached is told, and its checkpoints follow when it can', async t => {
-  const bundle = await setupPlaces(t)
-  const { bucket, s3, ctx } = bundle
-  await bundle.have(s3)
-  await bucket.close()
-  await write(bundle, 1)
-  const away = await verifyChain(ctx)
-  assert.equal(away.intact, true)
-  assert.equal(away.published?.checkpoint, null)
-  assert.match(away.published?.error ?? '', /./)
-  await bundle.have({ name: 'folder', kind: 'local', folder: 'kept' })
-  await write(bundle, 1)
-  const { checkpoints, published } = await verifyChain(ctx)
-  assert.deepEqual(published, { backend: 'folder', checkpoint: checkpoints, error: null })
-})
+test(
+  'a backend that cannot be reached is told, and its checkpoints follow when it can',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setupPlaces(t)
+    const { bucket, s3, ctx } = bundle
+    await bundle.have(s3)
+    await bucket.close()
+    await write(bundle, 1)
+    const away = await verifyChain(ctx)
+    assert.equal(away.intact, true)
+    assert.equal(away.published?.checkpoint, null)
+    assert.match(away.published?.error ?? '', /./)
+    await bundle.have({ name: 'folder', kind: 'local', folder: 'kept' })
+    await write(bundle, 1)
+    const { checkpoints, published } = await verifyChain(ctx)
+    assert.deepEqual(published, { backend: 'folder', checkpoint: checkpoints, error: null })
+  },
+)
 
 test('a webhook hears of every checkpoint, with all that is needed to check it', async t => {
   const bundle = await setup(t)
@@ -197,23 +218,27 @@ test('a webhook hears of every checkpoint, with all that is needed to check it',
   )
 })
 
-test('a new secret takes over from the old one, and what the old one vouched for stays proven', async t => {
-  const bundle = await logOf(t)
-  const { ctx } = bundle
-  const [old, next] = [testEnvironment.SECRET_KEY, 'another-secret-key-77d1be09d27f85a63d1']
-  const withKeys = (...secrets: string[]) => ({ ...ctx, auditKeys: auditKeys(secrets) })
-  const early = await verifyChain(withKeys(next))
-  assert.equal(early.intact, false)
-  assert.match(String(early.reason), /which is not in SECRET_KEY/)
-  // With both, the first seal makes a checkpoint under the new one, also when there is nothing new to seal.
-  const both = withKeys(next, old)
-  assert.equal(await chainEntries(both), 0)
-  assert.equal((await verifyChain(both)).checkpoints, 4)
-  const after = await verifyChain(withKeys(next))
-  assert.deepEqual([after.intact, after.entries, after.reason], [true, 6, null])
-  await behind(bundle, lie)
-  assert.equal((await verifyChain(withKeys(next))).broken_at, 3)
-})
+test(
+  'a new secret takes over from the old one, and what the old one vouched for stays proven',
+  onPostgresAlone,
+  async t => {
+    const bundle = await logOf(t)
+    const { ctx } = bundle
+    const [old, next] = [testEnvironment.SECRET_KEY, 'another-secret-key-77d1be09d27f85a63d1']
+    const withKeys = (...secrets: string[]) => ({ ...ctx, auditKeys: auditKeys(secrets) })
+    const early = await verifyChain(withKeys(next))
+    assert.equal(early.intact, false)
+    assert.match(String(early.reason), /which is not in SECRET_KEY/)
+    // With both, the first seal makes a checkpoint under the new one, also when there is nothing new to seal.
+    const both = withKeys(next, old)
+    assert.equal(await chainEntries(both), 0)
+    assert.equal((await verifyChain(both)).checkpoints, 4)
+    const after = await verifyChain(withKeys(next))
+    assert.deepEqual([after.intact, after.entries, after.reason], [true, 6, null])
+    await behind(bundle, lie)
+    assert.equal((await verifyChain(withKeys(next))).broken_at, 3)
+  },
+)
 
 test('entries that were chained before there was a key are taken once, and proven by the first checkpoint', async t => {
   const bundle = await logOf(t, 2)

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { estimateMonth } from '../../src/features/billing/estimate-costs.ts'
 import { haveIngested, haveResource, runTask } from '../support/billing.ts'
 import { balanceAt, budget, charged, listen, look, show, told } from '../support/budgets.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { meter, tied } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
@@ -60,56 +61,66 @@ test('a threshold is told once, with the budget as the API shows it, and the nex
   )
 })
 
-test('a higher amount begins anew; a lower one tells at the next look what it reaches', async t => {
-  const bundle = await setup(t)
-  const deployment_id = await charged(bundle, 8_000)
-  const thresholds = [{ percent: 50, on: 'actual' }]
-  const { id } = await budget(bundle, { deployment_id, amount_minor: 20_000, thresholds })
-  const change = (body: object) => bundle.call('PATCH', `/api/v1/budgets/${id}`, { body })
-  assert.equal(await look(bundle), 0)
-  assert.equal((await change({ amount_minor: 16_000 })).body.data.thresholds[0].reached_at, null)
-  assert.equal(await look(bundle), 1)
-  assert.equal((await change({ amount_minor: 15_000, name: 'Less' })).status, 200)
-  assert.equal(await look(bundle), 0)
-  assert.deepEqual(reached(await show(bundle, id)), ['50 actual'])
-  assert.deepEqual(reached((await change({ amount_minor: 16_000 })).body.data), [])
-  assert.equal(await look(bundle), 1)
-  await change({ thresholds: [...thresholds, { percent: 40, on: 'forecast' }] })
-  assert.equal(await look(bundle), 1)
-  assert.deepEqual(reached(await show(bundle, id)), ['40 forecast', '50 actual'])
-})
+test(
+  'a higher amount begins anew; a lower one tells at the next look what it reaches',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const deployment_id = await charged(bundle, 8_000)
+    const thresholds = [{ percent: 50, on: 'actual' }]
+    const { id } = await budget(bundle, { deployment_id, amount_minor: 20_000, thresholds })
+    const change = (body: object) => bundle.call('PATCH', `/api/v1/budgets/${id}`, { body })
+    assert.equal(await look(bundle), 0)
+    assert.equal((await change({ amount_minor: 16_000 })).body.data.thresholds[0].reached_at, null)
+    assert.equal(await look(bundle), 1)
+    assert.equal((await change({ amount_minor: 15_000, name: 'Less' })).status, 200)
+    assert.equal(await look(bundle), 0)
+    assert.deepEqual(reached(await show(bundle, id)), ['50 actual'])
+    assert.deepEqual(reached((await change({ amount_minor: 16_000 })).body.data), [])
+    assert.equal(await look(bundle), 1)
+    await change({ thresholds: [...thresholds, { percent: 40, on: 'forecast' }] })
+    assert.equal(await look(bundle), 1)
+    assert.deepEqual(reached(await show(bundle, id)), ['40 forecast', '50 actual'])
+  },
+)
 
-test('a forecast is what the month ends with if what lives lives on; a tenant’s budget adds up its deployments', async t => {
-  const bundle = await setup(t)
-  const { clock } = bundle
-  const items = [{ resource_kind: 'volume', included_qty: 0, overage_unit: 'hour', overage_price_cents: 10 }]
-  const one = await charged(bundle, 1_000, { items })
-  await charged(bundle, 500)
-  await charged(bundle, 70_000, { tenant: 'other' })
-  await charged(bundle, 300, { currency: 'EUR' })
-  await tied(bundle, '2026-11-30T00:00:00Z', 'volume', 'disk', one)
-  clock.set('2026-11-30T14:05:00Z')
-  await meter(bundle)
-  const thresholds = [
-    { percent: 100, on: 'actual' },
-    { percent: 100, on: 'forecast' },
-  ]
-  const own = await budget(bundle, { deployment_id: one, amount_minor: 1_240, thresholds })
-  const ofTenant = await budget(bundle, { tenant_id: 'acme', amount_minor: 1_741, thresholds })
-  const ofAll = await budget(bundle, { measure: 'charge' })
-  assert.equal(await look(bundle), 4)
-  // 14 hours of a volume at 10, and 10 more to come.
-  const shown = await show(bundle, own.id)
-  assert.deepEqual([sums(shown), reached(shown)], [[1_140, 1_240], ['100 forecast']])
-  const tenant = await show(bundle, ofTenant.id)
-  assert.deepEqual([sums(tenant), reached(tenant)], [[1_640, 1_740], []])
-  assert.deepEqual(tenant.other_currencies, [{ currency: 'EUR', actual_minor: 300, forecast_minor: 300 }])
-  const all = await show(bundle, ofAll.id)
-  assert.deepEqual([sums(all), all.tenant_id, all.estimated], [[71_640, 71_740], null, false])
-  assert.deepEqual(reached(all), ['80 actual', '100 actual', '100 forecast'])
-})
+test(
+  'a forecast is what the month ends with if what lives lives on; a tenant’s budget adds up its deployments',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { clock } = bundle
+    const items = [
+      { resource_kind: 'volume', included_qty: 0, overage_unit: 'hour', overage_price_cents: 10 },
+    ]
+    const one = await charged(bundle, 1_000, { items })
+    await charged(bundle, 500)
+    await charged(bundle, 70_000, { tenant: 'other' })
+    await charged(bundle, 300, { currency: 'EUR' })
+    await tied(bundle, '2026-11-30T00:00:00Z', 'volume', 'disk', one)
+    clock.set('2026-11-30T14:05:00Z')
+    await meter(bundle)
+    const thresholds = [
+      { percent: 100, on: 'actual' },
+      { percent: 100, on: 'forecast' },
+    ]
+    const own = await budget(bundle, { deployment_id: one, amount_minor: 1_240, thresholds })
+    const ofTenant = await budget(bundle, { tenant_id: 'acme', amount_minor: 1_741, thresholds })
+    const ofAll = await budget(bundle, { measure: 'charge' })
+    assert.equal(await look(bundle), 4)
+    // 14 hours of a volume at 10, and 10 more to come.
+    const shown = await show(bundle, own.id)
+    assert.deepEqual([sums(shown), reached(shown)], [[1_140, 1_240], ['100 forecast']])
+    const tenant = await show(bundle, ofTenant.id)
+    assert.deepEqual([sums(tenant), reached(tenant)], [[1_640, 1_740], []])
+    assert.deepEqual(tenant.other_currencies, [{ currency: 'EUR', actual_minor: 300, forecast_minor: 300 }])
+    const all = await show(bundle, ofAll.id)
+    assert.deepEqual([sums(all), all.tenant_id, all.estimated], [[71_640, 71_740], null, false])
+    assert.deepEqual(reached(all), ['80 actual', '100 actual', '100 forecast'])
+  },
+)
 
-test('what was metered after a month’s end still counts for that month', async t => {
+test('what was metered after a month’s end still counts for that month', onPostgresAlone, async t => {
   const bundle = await setup(t)
   const { clock, call } = bundle
   const items = [{ resource_kind: 'volume', included_qty: 0, overage_unit: 'hour', overage_price_cents: 10 }]
@@ -197,13 +208,17 @@ test('what a tenant or a deployment costs is what the estimate’s lines say, an
   assert.deepEqual(sums(await show(bundle, all.id)), [800, 800])
 })
 
-test('whoever makes or changes a budget has it looked at by a worker at once, and all are looked at hourly', async t => {
-  const bundle = await setup(t, { worker: true })
-  const { eventually } = await import('../support/eventually.ts')
-  const deployment_id = await charged(bundle, 8_000)
-  const { id } = await budget(bundle, { deployment_id, amount_minor: 10_000 })
-  await eventually('it is looked at', async () => (await show(bundle, id)).actual_minor === 8_000)
-  await bundle.call('PATCH', `/api/v1/budgets/${id}`, { body: { amount_minor: 8_000 } })
-  await eventually('it is looked at again', async () => reached(await show(bundle, id)).length === 3)
-  assert.equal((await runTask(bundle, 'budgets')).status, 'completed')
-})
+test(
+  'whoever makes or changes a budget has it looked at by a worker at once, and all are looked at hourly',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { worker: true })
+    const { eventually } = await import('../support/eventually.ts')
+    const deployment_id = await charged(bundle, 8_000)
+    const { id } = await budget(bundle, { deployment_id, amount_minor: 10_000 })
+    await eventually('it is looked at', async () => (await show(bundle, id)).actual_minor === 8_000)
+    await bundle.call('PATCH', `/api/v1/budgets/${id}`, { body: { amount_minor: 8_000 } })
+    await eventually('it is looked at again', async () => reached(await show(bundle, id)).length === 3)
+    assert.equal((await runTask(bundle, 'budgets')).status, 'completed')
+  },
+)

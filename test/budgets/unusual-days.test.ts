@@ -14,7 +14,7 @@ import {
 } from '../../src/features/budgets/unusual-day.ts'
 import { haveIngested, haveResource, runTask } from '../support/billing.ts'
 import { charged, listen, told } from '../support/budgets.ts'
-import { needsPostgres } from '../support/engine.ts'
+import { needsPostgres, onPostgresAlone } from '../support/engine.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 import { jobPart } from '../support/sweep.ts'
 import { event, meterOf, send } from '../support/usage-events.ts'
@@ -109,86 +109,99 @@ async function haveMetered({ ctx }: Bundle, until = '2026-11-14T23:00:00Z'): Pro
 const items = [{ resource_kind: 'droplet', included_qty: 0, overage_unit: 'hour', overage_price_cents: 10 }]
 const SEPTEMBER = { since: '2026-09-01T00:00:00Z', items }
 
-test('a tenant’s unusual day is told once, with what made it, to the tenant and the operators alone', async t => {
-  const bundle = await setup(t)
-  const { call, tokens } = bundle
-  await listen(bundle)
-  const one = await charged(bundle, 9_900, SEPTEMBER)
-  const two = await charged(bundle, 0, SEPTEMBER)
-  const calm = await charged(bundle, 0, { ...SEPTEMBER, tenant: 'calm' })
-  const young = await charged(bundle, 0, { items, tenant: 'young', since: '2026-10-20T00:00:00Z' })
-  await haveSaturdays(bundle, one, 1, 4)
-  await haveSaturdays(bundle, two, 2, 3)
-  await haveSaturdays(bundle, calm, 5, 6)
-  await haveSaturdays(bundle, young, 1, 9, '2026-10-24')
-  await haveMetered(bundle)
-  assert.equal(await find(bundle), 1)
-  assert.equal(await find(bundle), 0)
-  const list = async (token?: string) =>
-    (await call('GET', '/api/v1/budgets/unusual-days', { token })).body.data
-  const [day] = await list(await tokens.tenant('acme'))
-  const droplets = { tenant_id: 'acme', kind: 'droplet' }
-  assert.deepEqual(day, {
-    ...{ id: day.id, tenant_id: 'acme', day: '2026-11-14', measure: 'charge', currency: 'USD' },
-    ...{ amount_minor: 1_680, usual_minor: 720, limit_minor: 1_220 },
-    lines: [
-      { ...droplets, deployment_id: one, amount_minor: 960, usual_minor: 240 },
-      { ...droplets, deployment_id: two, amount_minor: 720, usual_minor: 480 },
-    ],
-    found_at: '2026-11-15T12:00:00.000Z',
-  })
-  assert.deepEqual(await list(), [day])
-  assert.deepEqual(await list(await tokens.tenant('calm')), [])
-  const foreign = { token: await tokens.tenant('calm') }
-  assert.equal((await call('GET', '/api/v1/budgets/unusual-days?tenant_id=acme', foreign)).status, 403)
-  assert.deepEqual(await told(bundle), [
-    { type: 'cost.unusual_day', tenant_id: 'acme', data: { tenant_id: 'acme', unusual_day: day } },
-  ])
-})
+test(
+  'a tenant’s unusual day is told once, with what made it, to the tenant and the operators alone',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { call, tokens } = bundle
+    await listen(bundle)
+    const one = await charged(bundle, 9_900, SEPTEMBER)
+    const two = await charged(bundle, 0, SEPTEMBER)
+    const calm = await charged(bundle, 0, { ...SEPTEMBER, tenant: 'calm' })
+    const young = await charged(bundle, 0, { items, tenant: 'young', since: '2026-10-20T00:00:00Z' })
+    await haveSaturdays(bundle, one, 1, 4)
+    await haveSaturdays(bundle, two, 2, 3)
+    await haveSaturdays(bundle, calm, 5, 6)
+    await haveSaturdays(bundle, young, 1, 9, '2026-10-24')
+    await haveMetered(bundle)
+    assert.equal(await find(bundle), 1)
+    assert.equal(await find(bundle), 0)
+    const list = async (token?: string) =>
+      (await call('GET', '/api/v1/budgets/unusual-days', { token })).body.data
+    const [day] = await list(await tokens.tenant('acme'))
+    const droplets = { tenant_id: 'acme', kind: 'droplet' }
+    assert.deepEqual(day, {
+      ...{ id: day.id, tenant_id: 'acme', day: '2026-11-14', measure: 'charge', currency: 'USD' },
+      ...{ amount_minor: 1_680, usual_minor: 720, limit_minor: 1_220 },
+      lines: [
+        { ...droplets, deployment_id: one, amount_minor: 960, usual_minor: 240 },
+        { ...droplets, deployment_id: two, amount_minor: 720, usual_minor: 480 },
+      ],
+      found_at: '2026-11-15T12:00:00.000Z',
+    })
+    assert.deepEqual(await list(), [day])
+    assert.deepEqual(await list(await tokens.tenant('calm')), [])
+    const foreign = { token: await tokens.tenant('calm') }
+    assert.equal((await call('GET', '/api/v1/budgets/unusual-days?tenant_id=acme', foreign)).status, 403)
+    assert.deepEqual(await told(bundle), [
+      { type: 'cost.unusual_day', tenant_id: 'acme', data: { tenant_id: 'acme', unusual_day: day } },
+    ])
+  },
+)
 
-test('a day that is not metered to its end is judged when it is; meters that add up count by their events', async t => {
-  const bundle = await setup(t)
-  await meterOf(bundle, { code: 'llm_tokens' })
-  const priced = { overage_unit: 'unit', overage_price_cents: 1 }
-  const tokens = [{ resource_kind: 'llm_tokens', included_qty: 0, ...priced }]
-  const id = await charged(bundle, 0, { ...SEPTEMBER, items: tokens })
-  const days = ['2026-10-10', '2026-10-17', '2026-10-24', '2026-10-31', '2026-11-07']
-  const on = (day: string, value: number) => event(id, { id: day, time: `${day}T09:00:00Z`, data: { value } })
-  await send(bundle, [...days.map(day => on(day, 1)), on('2026-11-14', 700)])
-  await haveMetered(bundle, '2026-11-14T22:00:00Z')
-  assert.equal(await find(bundle), 0)
-  await haveMetered(bundle)
-  assert.equal(await find(bundle), 1)
-  const { body } = await bundle.call('GET', '/api/v1/budgets/unusual-days')
-  const [{ amount_minor, lines }] = body.data
-  assert.deepEqual([amount_minor, lines[0].kind, lines[0].amount_minor], [700, 'llm_tokens', 700])
-})
+test(
+  'a day that is not metered to its end is judged when it is; meters that add up count by their events',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    await meterOf(bundle, { code: 'llm_tokens' })
+    const priced = { overage_unit: 'unit', overage_price_cents: 1 }
+    const tokens = [{ resource_kind: 'llm_tokens', included_qty: 0, ...priced }]
+    const id = await charged(bundle, 0, { ...SEPTEMBER, items: tokens })
+    const days = ['2026-10-10', '2026-10-17', '2026-10-24', '2026-10-31', '2026-11-07']
+    const on = (day: string, value: number) =>
+      event(id, { id: day, time: `${day}T09:00:00Z`, data: { value } })
+    await send(bundle, [...days.map(day => on(day, 1)), on('2026-11-14', 700)])
+    await haveMetered(bundle, '2026-11-14T22:00:00Z')
+    assert.equal(await find(bundle), 0)
+    await haveMetered(bundle)
+    assert.equal(await find(bundle), 1)
+    const { body } = await bundle.call('GET', '/api/v1/budgets/unusual-days')
+    const [{ amount_minor, lines }] = body.data
+    assert.deepEqual([amount_minor, lines[0].kind, lines[0].amount_minor], [700, 'llm_tokens', 700])
+  },
+)
 
-test('the account’s unusual day is what the provider’s usage grew by, with an estimate of what lived', async t => {
-  const bundle = await setup(t, { worker: true })
-  const { ctx, call, tokens } = bundle
-  await sql`insert into cloud_balance_snapshots (id, provider, month_to_date_balance, account_balance, month_to_date_usage,
+test(
+  'the account’s unusual day is what the provider’s usage grew by, with an estimate of what lived',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t, { worker: true })
+    const { ctx, call, tokens } = bundle
+    await sql`insert into cloud_balance_snapshots (id, provider, month_to_date_balance, account_balance, month_to_date_usage,
       currency, generated_at, recorded_at)
     select uuid_v7(), 'digitalocean', 0, 0, extract(day from d) * 20 + case when d >= '2026-11-14' then 80 else 0 end, 'USD', at, at
     from generate_series('2026-09-10'::date, '2026-11-14'::date, interval '1 day') d,
       lateral (select (d + interval '23 hours') at time zone 'UTC' as at) t`.execute(ctx.db)
-  await haveResource(bundle, { name: 'web', tenant: 'acme' })
-  for (const name of ['burst-1', 'burst-2'])
-    await haveResource(bundle, { name, first: '2026-11-14T00:00:00Z', tenant: 'acme' })
-  await haveIngested(bundle, [{ amount: '10.00', hours: '100' }])
-  assert.equal((await runTask(bundle, 'unusual_days')).status, 'completed')
-  const { body } = await call('GET', '/api/v1/budgets/unusual-days')
-  const [day] = body.data
-  assert.deepEqual(
-    [day.tenant_id, day.day, day.measure, day.amount_minor, day.usual_minor, day.limit_minor],
-    [null, '2026-11-14', 'cost', 10_000, 2_000, 2_500],
-  )
-  assert.deepEqual(day.lines, [
-    { tenant_id: 'acme', deployment_id: null, kind: 'droplet', amount_minor: 720, usual_minor: 240 },
-  ])
-  const token = await tokens.tenant('acme')
-  assert.deepEqual((await call('GET', '/api/v1/budgets/unusual-days', { token })).body.data, [])
-})
+    await haveResource(bundle, { name: 'web', tenant: 'acme' })
+    for (const name of ['burst-1', 'burst-2'])
+      await haveResource(bundle, { name, first: '2026-11-14T00:00:00Z', tenant: 'acme' })
+    await haveIngested(bundle, [{ amount: '10.00', hours: '100' }])
+    assert.equal((await runTask(bundle, 'unusual_days')).status, 'completed')
+    const { body } = await call('GET', '/api/v1/budgets/unusual-days')
+    const [day] = body.data
+    assert.deepEqual(
+      [day.tenant_id, day.day, day.measure, day.amount_minor, day.usual_minor, day.limit_minor],
+      [null, '2026-11-14', 'cost', 10_000, 2_000, 2_500],
+    )
+    assert.deepEqual(day.lines, [
+      { tenant_id: 'acme', deployment_id: null, kind: 'droplet', amount_minor: 720, usual_minor: 240 },
+    ])
+    const token = await tokens.tenant('acme')
+    assert.deepEqual((await call('GET', '/api/v1/budgets/unusual-days', { token })).body.data, [])
+  },
+)
 
 test('of several who look for unusual days at once one tells each', needsPostgres, async t => {
   const bundle = await setup(t)

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { largestBody, resolved, type Schema } from '../../bench/bodies.ts'
-import { onPostgres } from '../support/engine.ts'
+import { compileSchemas } from '../../src/kernel/http/validation.ts'
+import { onPostgres, onPostgresAlone } from '../support/engine.ts'
 import { type Bundle, setup } from '../support/setup.ts'
 
 interface Operation {
@@ -97,7 +98,7 @@ const badIds = [
   '{}',
 ]
 
-test('bad bodies are answered with a 4xx problem on every route that takes one', async t => {
+test('bad bodies are answered with a 4xx problem on every route that takes one', onPostgresAlone, async t => {
   const bundle = await setup(t)
   const withBody = (await operations(bundle)).filter(operation => operation.takesBody)
   assert.ok(withBody.length > 0)
@@ -138,24 +139,28 @@ test('bodies too large, of another type, or of the wrong length are 4xx problems
 /** A thousand events, and a whole catalog. */
 const BULK = ['/api/v1/usage-events', '/api/v1/catalog/backtest']
 
-test('every operation takes the largest body its schema allows, and none that is much larger', async t => {
-  const bundle = await setup(t)
-  const send = (method: string, path: string, raw: string) =>
-    bundle.call(method, withIds(path, someUuid), { raw, headers: { 'content-type': 'application/json' } })
-  const blanks = (kib: number) => `{}${' '.repeat(kib * 1024)}`
-  for (const { method, path, body } of await operations(bundle)) {
-    if (!body) continue
-    const large = largestBody(body)
-    const taken = await send(method, path, large)
-    assert.notEqual(taken.status, 413, `${method} ${path}, ${large.length} bytes`)
-    assert.ok(taken.status < 500, `${method} ${path}: ${taken.text}`)
-    const most = BULK.includes(path) ? 512 : large.length < 10_000 ? 16 : 128
-    const refused = await send(method, path, blanks(most))
-    assert.equal(refused.status, 413, `${method} ${path}, which needs ${large.length} bytes`)
-    assert.equal(refused.body.code, 'payload_too_large')
-    assert.match(refused.body.detail, /^The body is larger than \d+ KiB/)
-  }
-})
+test(
+  'every operation takes the largest body its schema allows, and none that is much larger',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const send = (method: string, path: string, raw: string) =>
+      bundle.call(method, withIds(path, someUuid), { raw, headers: { 'content-type': 'application/json' } })
+    const blanks = (kib: number) => `{}${' '.repeat(kib * 1024)}`
+    for (const { method, path, body } of await operations(bundle)) {
+      if (!body) continue
+      const large = largestBody(body)
+      const taken = await send(method, path, large)
+      assert.notEqual(taken.status, 413, `${method} ${path}, ${large.length} bytes`)
+      assert.ok(taken.status < 500, `${method} ${path}: ${taken.text}`)
+      const most = BULK.includes(path) ? 512 : large.length < 10_000 ? 16 : 128
+      const refused = await send(method, path, blanks(most))
+      assert.equal(refused.status, 413, `${method} ${path}, which needs ${large.length} bytes`)
+      assert.equal(refused.body.code, 'payload_too_large')
+      assert.match(refused.body.detail, /^The body is larger than \d+ KiB/)
+    }
+  },
+)
 
 test('a long list of wrong members is refused for its length alone', async t => {
   const { call } = await setup(t)
@@ -258,3 +263,8 @@ function assertRefused(answer: Awaited<ReturnType<Bundle['call']>>, what: string
   assert.equal(answer.body.status, answer.status, what)
   assert.doesNotMatch(answer.text, /select |insert |relation|syntax error|node_modules|at .+\.ts:/i, what)
 }
+
+test('every schema of the API compiles, also those of which no request was made', async t => {
+  await setup(t)
+  await assert.doesNotReject(compileSchemas())
+})

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { bodyReader, DEEPEST, parseStrictJson } from '../../src/kernel/http/json.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 
 const parse = (text: string) => parseStrictJson(Buffer.from(text))
 
-test('whatever JSON.stringify writes is read back the same', () => {
+test('whatever JSON.stringify writes is read back the same', onPostgresAlone, () => {
   const value = fc.jsonValue({ maxDepth: 6, noUnicodeString: false })
   fc.assert(
     fc.property(value, json => {

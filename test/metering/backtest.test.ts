@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { pricesToHold } from '../../src/features/catalog/draft-terms.ts'
 import { monthsBefore } from '../../src/features/metering/backtest.ts'
 import { pricesUnder, termsUnder } from '../../src/features/metering/draft-pricing.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { addon, deployment, plan, publish } from '../support/factories.ts'
 import { closeDue, meter, tied } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
@@ -79,63 +80,71 @@ const amounts = ({ subscriptions }: Any) =>
     }),
   )
 
-test('a draft prices past months to the cent: base, addon, overage and resource prices, before and after', async t => {
-  const bundle = await setup(t)
-  const { acme, globex } = await book(bundle)
-  const tested = await backtest(bundle, DRAFT, { months: 2 })
-  // 3,000 + 1,139 + 10 × 29 and 3,100 + 1,239 + 10 × 31; 500 × 15.5/31 + 10 × 3 and + 10 × 5.
-  assert.deepEqual(amounts(tested), [
-    ['acme', '2026-10', 4429, 4649, 220],
-    ['globex', '2026-10', 280, 300, 20],
-  ])
-  assert.deepEqual(
-    tested.subscriptions.map((row: Any) => [row.deployment_id, row.kept]),
-    [
-      [acme, []],
-      [globex, []],
-    ],
-  )
-  assert.equal(tested.next_cursor, null)
-  // What was before is what the statements say.
-  await closeDue(bundle)
-  const { body } = await bundle.call('GET', `/api/v1/deployments/${acme}/statements`)
-  assert.deepEqual(
-    body.data.map((statement: Any) => [statement.period, statement.total_cents]),
-    [['2026-10', 4429]],
-  )
-  assert.deepEqual(amounts(await backtest(bundle, DRAFT, { months: 2 })), amounts(tested))
+test(
+  'a draft prices past months to the cent: base, addon, overage and resource prices, before and after',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { acme, globex } = await book(bundle)
+    const tested = await backtest(bundle, DRAFT, { months: 2 })
+    // 3,000 + 1,139 + 10 × 29 and 3,100 + 1,239 + 10 × 31; 500 × 15.5/31 + 10 × 3 and + 10 × 5.
+    assert.deepEqual(amounts(tested), [
+      ['acme', '2026-10', 4429, 4649, 220],
+      ['globex', '2026-10', 280, 300, 20],
+    ])
+    assert.deepEqual(
+      tested.subscriptions.map((row: Any) => [row.deployment_id, row.kept]),
+      [
+        [acme, []],
+        [globex, []],
+      ],
+    )
+    assert.equal(tested.next_cursor, null)
+    // What was before is what the statements say.
+    await closeDue(bundle)
+    const { body } = await bundle.call('GET', `/api/v1/deployments/${acme}/statements`)
+    assert.deepEqual(
+      body.data.map((statement: Any) => [statement.period, statement.total_cents]),
+      [['2026-10', 4429]],
+    )
+    assert.deepEqual(amounts(await backtest(bundle, DRAFT, { months: 2 })), amounts(tested))
 
-  const first = await backtest(bundle, DRAFT, { months: 1, limit: 1 })
-  assert.deepEqual(amounts(first), [['acme', '2026-10', 4429, 4649, 220]])
-  const second = await backtest(bundle, DRAFT, { months: 1, limit: 1, cursor: first.next_cursor })
-  assert.deepEqual([amounts(second), second.next_cursor], [[['globex', '2026-10', 280, 300, 20]], null])
-})
+    const first = await backtest(bundle, DRAFT, { months: 1, limit: 1 })
+    assert.deepEqual(amounts(first), [['acme', '2026-10', 4429, 4649, 220]])
+    const second = await backtest(bundle, DRAFT, { months: 1, limit: 1, cursor: first.next_cursor })
+    assert.deepEqual([amounts(second), second.next_cursor], [[['globex', '2026-10', 280, 300, 20]], null])
+  },
+)
 
-test('the catalog as it stands gives a difference of 0 for each tenant, also for those on an older version or price', async t => {
-  const bundle = await setup(t)
-  const { call } = bundle
-  await book(bundle)
-  await publish(bundle, 'team', { base_price_cents: 9900, items: [overage('volume', 99)] })
-  await call('PATCH', '/api/v1/catalog/addons/seats-10', { body: { price_cents: 9900 } })
-  const { body } = await call('GET', '/api/v1/catalog/resource-prices')
-  const path = `/api/v1/catalog/resource-prices/${body.data[0].id}`
-  assert.equal((await call('PATCH', path, { body: { effective_to: '2026-12-01' } })).status, 200)
-  const next = price('droplet', 9, '2026-12-01')
-  assert.equal((await call('POST', '/api/v1/catalog/resource-prices', { body: next })).status, 201)
-  const [team, small] = DRAFT.plans as Any
-  const standing = {
-    plans: [
-      { ...team, version: { base_price_cents: 9900, currency: 'USD', items: [overage('volume', 99)] } },
-      small,
-    ],
-    addons: [{ ...DRAFT.addons[0], price_cents: 9900 }],
-    resource_prices: [{ ...price('droplet', 3), effective_to: '2026-12-01' }, next],
-  }
-  assert.deepEqual(amounts(await backtest(bundle, standing)), [
-    ['acme', '2026-10', 4429, 4429, 0],
-    ['globex', '2026-10', 280, 280, 0],
-  ])
-})
+test(
+  'the catalog as it stands gives a difference of 0 for each tenant, also for those on an older version or price',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { call } = bundle
+    await book(bundle)
+    await publish(bundle, 'team', { base_price_cents: 9900, items: [overage('volume', 99)] })
+    await call('PATCH', '/api/v1/catalog/addons/seats-10', { body: { price_cents: 9900 } })
+    const { body } = await call('GET', '/api/v1/catalog/resource-prices')
+    const path = `/api/v1/catalog/resource-prices/${body.data[0].id}`
+    assert.equal((await call('PATCH', path, { body: { effective_to: '2026-12-01' } })).status, 200)
+    const next = price('droplet', 9, '2026-12-01')
+    assert.equal((await call('POST', '/api/v1/catalog/resource-prices', { body: next })).status, 201)
+    const [team, small] = DRAFT.plans as Any
+    const standing = {
+      plans: [
+        { ...team, version: { base_price_cents: 9900, currency: 'USD', items: [overage('volume', 99)] } },
+        small,
+      ],
+      addons: [{ ...DRAFT.addons[0], price_cents: 9900 }],
+      resource_prices: [{ ...price('droplet', 3), effective_to: '2026-12-01' }, next],
+    }
+    assert.deepEqual(amounts(await backtest(bundle, standing)), [
+      ['acme', '2026-10', 4429, 4429, 0],
+      ['globex', '2026-10', 280, 280, 0],
+    ])
+  },
+)
 
 test('a plan or addon that the draft does not have, or has in another currency, is told and counts as it was', async t => {
   const bundle = await setup(t)

@@ -47,54 +47,61 @@ async function haveOctober(bundle: Bundle) {
   return { id, code, seats, october }
 }
 
-test('October stays at 4,429 cents when the plan is changed in November by an operator, by a member, or cancelled', async t => {
-  const bundle = await setup(t)
-  const { clock, call } = bundle
-  const { id, seats, october } = await haveOctober(bundle)
-  const charged = await margin(bundle, id, '2026-10')
-  assert.deepEqual(charged.charged, [{ currency: 'USD', amount_minor: 4429 }])
-  const dear = await plan(bundle, { price: 20_000, items: volumes(47) })
-  const cheap = await plan(bundle, { price: 515 })
-  const unchanged = async (what: string) => {
-    assert.deepEqual(await usage(bundle, id, '2026-10'), october, what)
-    assert.deepEqual(await margin(bundle, id, '2026-10'), charged, what)
-    const september = await usage(bundle, id, '2026-09')
-    assert.deepEqual([september.plan_code, september.total_cents], [null, 0], 'before the first terms')
-  }
+test(
+  'October stays at 4,429 cents when the plan is changed in November by an operator, by a member, or cancelled',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { clock, call } = bundle
+    const { id, seats, october } = await haveOctober(bundle)
+    const charged = await margin(bundle, id, '2026-10')
+    assert.deepEqual(charged.charged, [{ currency: 'USD', amount_minor: 4429 }])
+    const dear = await plan(bundle, { price: 20_000, items: volumes(47) })
+    const cheap = await plan(bundle, { price: 515 })
+    const unchanged = async (what: string) => {
+      assert.deepEqual(await usage(bundle, id, '2026-10'), october, what)
+      assert.deepEqual(await margin(bundle, id, '2026-10'), charged, what)
+      const september = await usage(bundle, id, '2026-09')
+      assert.deepEqual([september.plan_code, september.total_cents], [null, 0], 'before the first terms')
+    }
 
-  clock.set('2026-11-02T10:05:00Z')
-  await meter(bundle)
-  const before = (await usage(bundle, id)).total_cents
-  await change(bundle, id, { plan_code: dear })
-  await unchanged('an operator’s change')
-  const november = await usage(bundle, id)
-  // 34 hours and 5 minutes of 720 at 3,000 cents, the rest at 20,000: 142.01 and 19,053.24 cents.
-  assert.deepEqual([november.plan_code, november.base_price_cents], [dear, 142 + 19_053])
-  assert.ok(november.total_cents > before)
+    clock.set('2026-11-02T10:05:00Z')
+    await meter(bundle)
+    const before = (await usage(bundle, id)).total_cents
+    await change(bundle, id, { plan_code: dear })
+    await unchanged('an operator’s change')
+    const november = await usage(bundle, id)
+    // 34 hours and 5 minutes of 720 at 3,000 cents, the rest at 20,000: 142.01 and 19,053.24 cents.
+    assert.deepEqual([november.plan_code, november.base_price_cents], [dear, 142 + 19_053])
+    assert.ok(november.total_cents > before)
 
-  clock.set('2026-11-20T10:00:00Z')
-  await change(bundle, id, { plan_code: cheap }, await bundle.tokens.tenant('acme'))
-  await unchanged('a member’s change')
-  assert.equal((await usage(bundle, id)).plan_code, cheap, 'the last terms are shown')
-  await call('PATCH', `/api/v1/catalog/addons/${seats}`, { body: { price_cents: 9999, qty: 1 } })
-  await unchanged('the catalog’s addon')
+    clock.set('2026-11-20T10:00:00Z')
+    await change(bundle, id, { plan_code: cheap }, await bundle.tokens.tenant('acme'))
+    await unchanged('a member’s change')
+    assert.equal((await usage(bundle, id)).plan_code, cheap, 'the last terms are shown')
+    await call('PATCH', `/api/v1/catalog/addons/${seats}`, { body: { price_cents: 9999, qty: 1 } })
+    await unchanged('the catalog’s addon')
 
-  clock.advance(60_000)
-  await move(bundle, id, 'cancelled')
-  await unchanged('the end')
-  clock.set('2026-12-31T23:59:59.999Z')
-  const last = await usage(bundle, id, '2026-11')
-  // 2,045 minutes of 43,200 at 3,000 cents (142.01), 25,915 at 20,000 (11,997.69), one at 515 (0.01), and the addon for
-  // 27,961 minutes at 1,139 (737.21): together 12,876.92.
-  assert.deepEqual(
-    last.versions.map((version: { amount_cents: number }) => version.amount_cents),
-    [142, 11_998, 0],
-  )
-  assert.deepEqual([last.plan_code, last.base_price_cents, last.addons[0].amount_cents], [cheap, 12_140, 737])
-  const after = await usage(bundle, id, '2026-12')
-  assert.deepEqual([after.plan_code, after.base_price_cents, after.addons], [null, 0, []])
-  await unchanged('two months later')
-})
+    clock.advance(60_000)
+    await move(bundle, id, 'cancelled')
+    await unchanged('the end')
+    clock.set('2026-12-31T23:59:59.999Z')
+    const last = await usage(bundle, id, '2026-11')
+    // 2,045 minutes of 43,200 at 3,000 cents (142.01), 25,915 at 20,000 (11,997.69), one at 515 (0.01), and the addon for
+    // 27,961 minutes at 1,139 (737.21): together 12,876.92.
+    assert.deepEqual(
+      last.versions.map((version: { amount_cents: number }) => version.amount_cents),
+      [142, 11_998, 0],
+    )
+    assert.deepEqual(
+      [last.plan_code, last.base_price_cents, last.addons[0].amount_cents],
+      [cheap, 12_140, 737],
+    )
+    const after = await usage(bundle, id, '2026-12')
+    assert.deepEqual([after.plan_code, after.base_price_cents, after.addons], [null, 0, []])
+    await unchanged('two months later')
+  },
+)
 
 test(
   'a year of plan changes at random: each month is priced by what held in it, second by second, and never otherwise afterwards',

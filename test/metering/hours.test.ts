@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { meterHours } from '../../src/features/metering/jobs.ts'
 import { runTask } from '../support/billing.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { deployment } from '../support/factories.ts'
 import { gone, meter, tied, usageRows } from '../support/metering.ts'
 import { setup } from '../support/setup.ts'
@@ -65,7 +66,7 @@ test('days that were missed are made up for, some in each run, and what was mete
     await assert.rejects(ctx.db.deleteFrom(table).execute(), /append-only/)
 })
 
-test('metered at once or days later, a life with many turns comes to the same', async t => {
+test('metered at once or days later, a life with many turns comes to the same', onPostgresAlone, async t => {
   const bundle = await setup(t)
   const { clock } = bundle
   const begin = Date.parse('2026-11-14T00:00:00Z')

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { canonical, monthsToClose, numberOf } from '../../src/features/metering/statement.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { addon, deployment, move, plan } from '../support/factories.ts'
 import { closeDue, meter, tied } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
@@ -106,100 +107,112 @@ test('a month is closed three days into the next: a statement with number, lines
   assert.equal((await call('GET', `${path(id)}/statements`, { token: other })).status, 404)
 })
 
-test('October’s statement and usage stay as they are when plan and addons change in November', async t => {
-  const bundle = await setup(t)
-  const { call, clock } = bundle
-  const { id, seats } = await closedOctober(bundle)
-  await closeDue(bundle)
-  const [{ id: statement }] = (await list(bundle, id)).data
-  const seen = async () => [
-    (await call('GET', `/api/v1/statements/${statement}`)).text,
-    (await call('GET', `${path(id)}/usage?period=2026-10`)).text,
-  ]
-  const before = await seen()
-  assert.equal(JSON.parse(before[1]!).data.total_cents, 4429)
-  await call('POST', `${path(id)}/change-plan-version`, {
-    body: { plan_code: await plan(bundle, { price: 90_000 }) },
-  })
-  assert.deepEqual(await seen(), before)
-  const [held] = (await call('GET', path(id))).body.data.subscription.addons
-  await call('DELETE', `${path(id)}/addons/${held.id}`)
-  await call('POST', `${path(id)}/addons`, { body: { code: seats, quantity: 7 } })
-  assert.deepEqual(await seen(), before)
-  await move(bundle, id, 'cancelled')
-  clock.set('2026-12-04T00:05:00Z')
-  await meter(bundle)
-  assert.equal(await closeDue(bundle), 1)
-  assert.deepEqual(await seen(), before)
-})
+test(
+  'October’s statement and usage stay as they are when plan and addons change in November',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { call, clock } = bundle
+    const { id, seats } = await closedOctober(bundle)
+    await closeDue(bundle)
+    const [{ id: statement }] = (await list(bundle, id)).data
+    const seen = async () => [
+      (await call('GET', `/api/v1/statements/${statement}`)).text,
+      (await call('GET', `${path(id)}/usage?period=2026-10`)).text,
+    ]
+    const before = await seen()
+    assert.equal(JSON.parse(before[1]!).data.total_cents, 4429)
+    await call('POST', `${path(id)}/change-plan-version`, {
+      body: { plan_code: await plan(bundle, { price: 90_000 }) },
+    })
+    assert.deepEqual(await seen(), before)
+    const [held] = (await call('GET', path(id))).body.data.subscription.addons
+    await call('DELETE', `${path(id)}/addons/${held.id}`)
+    await call('POST', `${path(id)}/addons`, { body: { code: seats, quantity: 7 } })
+    assert.deepEqual(await seen(), before)
+    await move(bundle, id, 'cancelled')
+    clock.set('2026-12-04T00:05:00Z')
+    await meter(bundle)
+    assert.equal(await closeDue(bundle), 1)
+    assert.deepEqual(await seen(), before)
+  },
+)
 
-test('statements are paged newest first, one for each month with terms or usage, and closing is the metering task’s', async t => {
-  const bundle = await setup(t)
-  const { clock } = bundle
-  clock.set('2026-07-10T00:00:00Z')
-  const { id } = await deployment(bundle)
-  const silent = await deployment(bundle)
-  await subscribe(bundle, id, { plan_code: await plan(bundle, { price: 3100 }) })
-  clock.set('2026-11-04T00:05:00Z')
-  for (let i = 0; i < 5; i++) await meter(bundle)
-  // Three and a half months at once, after an outage.
-  assert.equal(await closeDue(bundle, 1), 4)
-  const first = await list(bundle, id, '?limit=3')
-  const second = await list(bundle, id, `?limit=3&cursor=${first.next_cursor}`)
-  assert.deepEqual(
-    [...first.data, ...second.data].map((each: Any) => [each.number, each.total_cents]),
-    [
-      ['2026-10-000001', 3100],
-      ['2026-09-000001', 3100],
-      ['2026-08-000001', 3100],
-      ['2026-07-000001', 2200],
-    ],
-  )
-  assert.equal(second.next_cursor, null)
-  assert.deepEqual((await list(bundle, silent.id)).data, [], 'without a subscription')
-})
+test(
+  'statements are paged newest first, one for each month with terms or usage, and closing is the metering task’s',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { clock } = bundle
+    clock.set('2026-07-10T00:00:00Z')
+    const { id } = await deployment(bundle)
+    const silent = await deployment(bundle)
+    await subscribe(bundle, id, { plan_code: await plan(bundle, { price: 3100 }) })
+    clock.set('2026-11-04T00:05:00Z')
+    for (let i = 0; i < 5; i++) await meter(bundle)
+    // Three and a half months at once, after an outage.
+    assert.equal(await closeDue(bundle, 1), 4)
+    const first = await list(bundle, id, '?limit=3')
+    const second = await list(bundle, id, `?limit=3&cursor=${first.next_cursor}`)
+    assert.deepEqual(
+      [...first.data, ...second.data].map((each: Any) => [each.number, each.total_cents]),
+      [
+        ['2026-10-000001', 3100],
+        ['2026-09-000001', 3100],
+        ['2026-08-000001', 3100],
+        ['2026-07-000001', 2200],
+      ],
+    )
+    assert.equal(second.next_cursor, null)
+    assert.deepEqual((await list(bundle, silent.id)).data, [], 'without a subscription')
+  },
+)
 
-test('all statements are listed by month and number, by filters, page by page, and a tenant sees its own', async t => {
-  const bundle = await setup(t)
-  const { call, clock, tokens } = bundle
-  clock.set('2026-09-01T00:00:00Z')
-  const code = await plan(bundle, { price: 3000 })
-  const [shop, blog, portal] = [
-    await deployment(bundle),
-    await deployment(bundle),
-    await deployment(bundle, 'globex'),
-  ]
-  for (const { id } of [shop, blog, portal]) await subscribe(bundle, id, { plan_code: code })
-  clock.set('2026-11-04T00:05:00Z')
-  for (let i = 0; i < 3; i++) await meter(bundle)
-  await closeDue(bundle)
-  const all = async (query = '', token?: string) =>
-    (await call('GET', `/api/v1/statements?${query}`, { token })).body
-  const numbers = ({ data }: Any) => data.map(({ number }: Any) => number)
-  const first = await all('limit=4')
-  assert.deepEqual(numbers(first), ['2026-10-000003', '2026-10-000002', '2026-10-000001', '2026-09-000003'])
-  const rest = await all(`limit=4&cursor=${first.next_cursor}`)
-  assert.deepEqual([numbers(rest), rest.next_cursor], [['2026-09-000002', '2026-09-000001'], null])
-  assert.deepEqual(first.data.at(-1), (await list(bundle, portal.id)).data[1])
-  assert.deepEqual(numbers(await all('period=2026-09')), [
-    '2026-09-000003',
-    '2026-09-000002',
-    '2026-09-000001',
-  ])
-  assert.deepEqual(numbers(await all('tenant_id=globex')), ['2026-10-000003', '2026-09-000003'])
-  assert.deepEqual(numbers(await all(`deployment_id=${blog.id}&period=2026-10`)), ['2026-10-000002'])
-  assert.deepEqual(numbers(await all(`adjusts=${first.data[0].id}`)), [])
+test(
+  'all statements are listed by month and number, by filters, page by page, and a tenant sees its own',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { call, clock, tokens } = bundle
+    clock.set('2026-09-01T00:00:00Z')
+    const code = await plan(bundle, { price: 3000 })
+    const [shop, blog, portal] = [
+      await deployment(bundle),
+      await deployment(bundle),
+      await deployment(bundle, 'globex'),
+    ]
+    for (const { id } of [shop, blog, portal]) await subscribe(bundle, id, { plan_code: code })
+    clock.set('2026-11-04T00:05:00Z')
+    for (let i = 0; i < 3; i++) await meter(bundle)
+    await closeDue(bundle)
+    const all = async (query = '', token?: string) =>
+      (await call('GET', `/api/v1/statements?${query}`, { token })).body
+    const numbers = ({ data }: Any) => data.map(({ number }: Any) => number)
+    const first = await all('limit=4')
+    assert.deepEqual(numbers(first), ['2026-10-000003', '2026-10-000002', '2026-10-000001', '2026-09-000003'])
+    const rest = await all(`limit=4&cursor=${first.next_cursor}`)
+    assert.deepEqual([numbers(rest), rest.next_cursor], [['2026-09-000002', '2026-09-000001'], null])
+    assert.deepEqual(first.data.at(-1), (await list(bundle, portal.id)).data[1])
+    assert.deepEqual(numbers(await all('period=2026-09')), [
+      '2026-09-000003',
+      '2026-09-000002',
+      '2026-09-000001',
+    ])
+    assert.deepEqual(numbers(await all('tenant_id=globex')), ['2026-10-000003', '2026-09-000003'])
+    assert.deepEqual(numbers(await all(`deployment_id=${blog.id}&period=2026-10`)), ['2026-10-000002'])
+    assert.deepEqual(numbers(await all(`adjusts=${first.data[0].id}`)), [])
 
-  const token = await tokens.tenant('globex')
-  assert.deepEqual(numbers(await all('', token)), ['2026-10-000003', '2026-09-000003'])
-  assert.deepEqual(numbers(await all(`deployment_id=${shop.id}`, token)), [])
-  const foreign = await call('GET', '/api/v1/statements?tenant_id=acme', { token })
-  assert.equal(foreign.status, 403)
-  assert.equal((await call('GET', '/api/v1/statements?period=2026-13')).status, 422)
+    const token = await tokens.tenant('globex')
+    assert.deepEqual(numbers(await all('', token)), ['2026-10-000003', '2026-09-000003'])
+    assert.deepEqual(numbers(await all(`deployment_id=${shop.id}`, token)), [])
+    const foreign = await call('GET', '/api/v1/statements?tenant_id=acme', { token })
+    assert.equal(foreign.status, 403)
+    assert.equal((await call('GET', '/api/v1/statements?period=2026-13')).status, 422)
 
-  const file = await call('GET', `/api/v1/statements/${first.data[0].id}?format=csv`, { token })
-  assert.match(file.headers.get('content-disposition') ?? '', /statement-2026-10-000003\.csv/)
-})
+    const file = await call('GET', `/api/v1/statements/${first.data[0].id}?format=csv`, { token })
+    assert.match(file.headers.get('content-disposition') ?? '', /statement-2026-10-000003\.csv/)
+  },
+)
 
 test('the database lets nobody change a statement, or terms of a month that is closed', async t => {
   const bundle = await setup(t)
@@ -228,48 +241,52 @@ test('the database lets nobody change a statement, or terms of a month that is c
     await assert.rejects(statement.execute(ctx.db), why)
 })
 
-test('what is stopped in the middle of closing goes on where it was, and nobody has two', async t => {
-  const bundle = await setup(t)
-  const { clock, ctx } = bundle
-  clock.set('2026-10-01T00:00:00Z')
-  const code = await plan(bundle, { price: 3100 })
-  const ids: string[] = []
-  for (let i = 0; i < 7; i++) {
-    const { id } = await deployment(bundle)
-    await subscribe(bundle, id, { plan_code: code })
-    ids.push(id)
-  }
-  clock.set('2026-11-04T00:05:00Z')
-  for (let i = 0; i < 2; i++) await meter(bundle)
-  // The third batch of two fails as a whole.
-  await sql`create function stop() returns trigger language plpgsql as $$
+test(
+  'what is stopped in the middle of closing goes on where it was, and nobody has two',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { clock, ctx } = bundle
+    clock.set('2026-10-01T00:00:00Z')
+    const code = await plan(bundle, { price: 3100 })
+    const ids: string[] = []
+    for (let i = 0; i < 7; i++) {
+      const { id } = await deployment(bundle)
+      await subscribe(bundle, id, { plan_code: code })
+      ids.push(id)
+    }
+    clock.set('2026-11-04T00:05:00Z')
+    for (let i = 0; i < 2; i++) await meter(bundle)
+    // The third batch of two fails as a whole.
+    await sql`create function stop() returns trigger language plpgsql as $$
     begin if new.ordinal = 6 then raise exception 'stopped'; end if; return new; end $$`.execute(ctx.db)
-  await sql`create trigger stop before insert on statements for each row execute function stop()`.execute(
-    ctx.db,
-  )
-  t.after(() => sql`drop function if exists stop cascade`.execute(ctx.db).catch(() => {}))
-  await assert.rejects(closeDue(bundle, 2), /stopped/)
-  const written = async () => {
-    const rows = await ctx.db
-      .selectFrom('statements')
-      .select(['deployment_id', 'ordinal'])
-      .orderBy('ordinal')
-      .execute()
-    return rows
-  }
-  assert.deepEqual(
-    (await written()).map(({ ordinal }) => ordinal),
-    [1, 2, 3, 4],
-  )
-  await sql`drop function stop cascade`.execute(ctx.db)
-  assert.equal(await closeDue(bundle, 2), 3)
-  const all = await written()
-  assert.deepEqual(
-    all.map(({ ordinal }) => ordinal),
-    [1, 2, 3, 4, 5, 6, 7],
-  )
-  assert.deepEqual(all.map(({ deployment_id }) => deployment_id).sort(), ids.sort())
-})
+    await sql`create trigger stop before insert on statements for each row execute function stop()`.execute(
+      ctx.db,
+    )
+    t.after(() => sql`drop function if exists stop cascade`.execute(ctx.db).catch(() => {}))
+    await assert.rejects(closeDue(bundle, 2), /stopped/)
+    const written = async () => {
+      const rows = await ctx.db
+        .selectFrom('statements')
+        .select(['deployment_id', 'ordinal'])
+        .orderBy('ordinal')
+        .execute()
+      return rows
+    }
+    assert.deepEqual(
+      (await written()).map(({ ordinal }) => ordinal),
+      [1, 2, 3, 4],
+    )
+    await sql`drop function stop cascade`.execute(ctx.db)
+    assert.equal(await closeDue(bundle, 2), 3)
+    const all = await written()
+    assert.deepEqual(
+      all.map(({ ordinal }) => ordinal),
+      [1, 2, 3, 4, 5, 6, 7],
+    )
+    assert.deepEqual(all.map(({ deployment_id }) => deployment_id).sort(), ids.sort())
+  },
+)
 
 test('a webhook is told of every statement when its month is closed, a tenant’s of its own', async t => {
   const bundle = await setup(t)

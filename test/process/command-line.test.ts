@@ -3,13 +3,13 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { freePort } from '../../scripts/free-port.ts'
 import { onEmbeddedAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http.ts'
 import type { Owner } from '../support/lasting.ts'
 import {
   COLOUR,
-  freePort,
   preparedFolder,
   runCommand,
   secrets,

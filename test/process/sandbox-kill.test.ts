@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SANDBOX_TOKEN } from '../../sandbox/main.ts'
+import { freePort } from '../../scripts/free-port.ts'
 import { onEmbeddedAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
-import { freePort, spawnCommand, temporaryFolder } from '../support/process.ts'
+import { spawnCommand, temporaryFolder } from '../support/process.ts'
 
 test(
   'the sandbox that is killed knows everything it has acknowledged when it starts again',

@@ -21,8 +21,13 @@ test(
     owner.after(() => sql.end())
     await startService(owner, { env: { DATABASE_URL: database.url, LOG_LEVEL: 'warn' } })
     await sql.query("update scheduled_tasks set next_run_at = now() where name = 'housekeeping'")
+    // The first sweep of a service asks for the findings by itself.
     const ticks = async () =>
-      (await sql.query("select task, status from task_runs where trigger = 'schedule'")).rows
+      (
+        await sql.query(
+          "select task, status from task_runs where trigger = 'schedule' and task <> 'findings'",
+        )
+      ).rows
     await eventually('the tick has run', async () =>
       (await ticks()).some(({ status }) => status === 'completed'),
     )

@@ -177,7 +177,7 @@ test(
     const paths = listsOfTheApi()
     const direct = await startService(t, { env: { DATABASE_URL: database.url }, command: 'api' })
     const right = new Map<string, unknown>()
-    for (const path of paths) right.set(path, (await direct.call('GET', path)).body)
+    for (const path of paths) right.set(path, steady((await direct.call('GET', path)).body))
     const wrong: string[] = []
     let reads = 0
     const readOn = async () => {
@@ -185,7 +185,8 @@ test(
         const turn = reads++
         const path = paths[turn % paths.length]!
         const { status, body } = await nodes[turn % 2]!.call('GET', path)
-        if (status !== 200 || !isDeepStrictEqual(body, right.get(path))) wrong.push(`${status} ${path}`)
+        if (status !== 200 || !isDeepStrictEqual(steady(body), right.get(path)))
+          wrong.push(`${status} ${path}`)
       }
     }
     await Promise.all(Array.from({ length: 24 }, readOn))
@@ -195,6 +196,10 @@ test(
 )
 
 const READS = 720
+
+/** When a resource was last seen changes with every look of the workers. */
+const steady = (body: unknown): unknown =>
+  JSON.parse(JSON.stringify(body, (name, value) => (name === 'last_seen_at' ? undefined : value)))
 
 /** Every path that can be read without knowing anything, but those that the clock or the token changes meanwhile. */
 function listsOfTheApi(): string[] {

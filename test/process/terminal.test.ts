@@ -5,11 +5,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
+import { freePort } from '../../scripts/free-port.ts'
 import { onEmbeddedAlone } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { send } from '../support/http.ts'
 import { lasting } from '../support/lasting.ts'
-import { environment, freePort, launcher, preparedFolder } from '../support/process.ts'
+import { environment, launcher, preparedFolder } from '../support/process.ts'
 
 // util-linux's, which gives a program a terminal of its own.
 const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux')

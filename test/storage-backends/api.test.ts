@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { checkBackend } from '../../src/features/storage-backends/check-backend.ts'
 import { encryptionFor } from '../../src/kernel/crypto.ts'
+import { onPostgresAlone } from '../support/engine.ts'
 import { base, S3_SECRET, setupPlaces } from '../support/storage.ts'
 
 test('a backend is made, shown, changed and forgotten, and its secret key is never seen again', async t => {
@@ -146,112 +147,124 @@ test('one backend is active at a time, or none', async t => {
   }
 })
 
-test('a check writes, reads and removes a file now, and says in plain words what fails', async t => {
-  const { call, ctx, s3, have, bucket, dataDir, logged } = await setupPlaces(t)
-  const disk = await have({ name: 'disk', kind: 'local', folder: 'raw/a' }, false)
-  const store = await have(s3, false)
-  const check = async (id: string) => {
-    const { status, body } = await call('POST', `${base}/${id}/check`)
-    assert.equal(status, 200)
-    return body.data
-  }
-  const fine = { ok: true, error: null }
-  assert.deepEqual(await check(disk), fine)
-  assert.deepEqual(readdirSync(join(dataDir, 'storage/raw/a/check')), [])
-  assert.deepEqual(await check(store), fine)
-  assert.deepEqual(
-    bucket.requests.map(({ method, status }) => [method, status]),
-    [
-      ['PUT', 200],
-      ['GET', 200],
-      ['DELETE', 204],
-    ],
-  )
-  assert.match(bucket.requests[0]!.path, /^\/invoices\/raw\/check\/[0-9a-f-]{36}\.txt$/)
-  assert.equal(bucket.objects.size, 0)
+test(
+  'a check writes, reads and removes a file now, and says in plain words what fails',
+  onPostgresAlone,
+  async t => {
+    const { call, ctx, s3, have, bucket, dataDir, logged } = await setupPlaces(t)
+    const disk = await have({ name: 'disk', kind: 'local', folder: 'raw/a' }, false)
+    const store = await have(s3, false)
+    const check = async (id: string) => {
+      const { status, body } = await call('POST', `${base}/${id}/check`)
+      assert.equal(status, 200)
+      return body.data
+    }
+    const fine = { ok: true, error: null }
+    assert.deepEqual(await check(disk), fine)
+    assert.deepEqual(readdirSync(join(dataDir, 'storage/raw/a/check')), [])
+    assert.deepEqual(await check(store), fine)
+    assert.deepEqual(
+      bucket.requests.map(({ method, status }) => [method, status]),
+      [
+        ['PUT', 200],
+        ['GET', 200],
+        ['DELETE', 204],
+      ],
+    )
+    assert.match(bucket.requests[0]!.path, /^\/invoices\/raw\/check\/[0-9a-f-]{36}\.txt$/)
+    assert.equal(bucket.objects.size, 0)
 
-  const fails = async (id: string, error: string | RegExp) => {
-    const found = await check(id)
-    assert.equal(found.ok, false)
-    assert.match(found.error, typeof error === 'string' ? new RegExp(`^${error}$`) : error)
-  }
-  bucket.faults.add({ fault: 'server_error', status: 503, method: 'PUT', times: 3 })
-  await fails(store, 'a file could not be written: the service answered 503 InternalError: simulated')
-  bucket.faults.add({ fault: 'stall', method: 'GET' })
-  assert.deepEqual(await checkBackend(ctx, store, 2_000), {
-    ok: false,
-    error: 'the file could not be read back: it took longer than 2000 ms',
-  })
-  bucket.faults.add({ fault: 'wrong_bytes', method: 'GET' })
-  await fails(
-    store,
-    'the file could not be read back: the file is not the one .*: its SHA-256 is another one',
-  )
-  bucket.faults.add({ fault: 'cut', method: 'GET' })
-  await fails(store, /^the file could not be read back: /)
-  bucket.faults.add({ fault: 'server_error', status: 403, method: 'DELETE' })
-  await fails(store, 'the file could not be removed: the service answered 403 InternalError: simulated')
-  const keys = { access_key_id: 'AKIDTEST', secret_access_key: 'not-the-key' }
-  await call('PATCH', `${base}/${store}`, { body: keys })
-  await fails(
-    store,
-    /^a file could not be written: the secret access key is not the one of this access key id/,
-  )
-  ctx.storageEncryption = encryptionFor('storage backends', ['another-secret-key-0123456789-abcdef'])
-  await fails(
-    store,
-    'it cannot be used: its secret access key was sealed under another SECRET_KEY: set it again',
-  )
-  writeFileSync(join(dataDir, 'storage/file'), '')
-  const blocked = await have({ name: 'blocked', kind: 'local', folder: 'file/below' }, false)
-  await fails(blocked, /^a file could not be written: a file is where the folder should be/)
-  assert.ok(!logged().includes('not-the-key'))
-})
-
-test('a check tells no more of an address without such a service than that, whatever is there', async t => {
-  const { ctx, s3, have, logged } = await setupPlaces(t)
-  const listening = async (server: Server) => {
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    const sockets = new Set<Socket>()
-    server.on('connection', socket => sockets.add(socket.on('error', () => {})))
-    t.after(() => {
-      server.close()
-      for (const socket of sockets) socket.destroy()
+    const fails = async (id: string, error: string | RegExp) => {
+      const found = await check(id)
+      assert.equal(found.ok, false)
+      assert.match(found.error, typeof error === 'string' ? new RegExp(`^${error}$`) : error)
+    }
+    bucket.faults.add({ fault: 'server_error', status: 503, method: 'PUT', times: 3 })
+    await fails(store, 'a file could not be written: the service answered 503 InternalError: simulated')
+    bucket.faults.add({ fault: 'stall', method: 'GET' })
+    assert.deepEqual(await checkBackend(ctx, store, 2_000), {
+      ok: false,
+      error: 'the file could not be read back: it took longer than 2000 ms',
     })
-    return (server.address() as AddressInfo).port
-  }
-  const web = (status: number, headers = {}, body = '') =>
-    listening(
-      createServer((request, response) => {
-        request.resume()
-        response.writeHead(status, { connection: 'close', ...headers }).end(body)
+    bucket.faults.add({ fault: 'wrong_bytes', method: 'GET' })
+    await fails(
+      store,
+      'the file could not be read back: the file is not the one .*: its SHA-256 is another one',
+    )
+    bucket.faults.add({ fault: 'cut', method: 'GET' })
+    await fails(store, /^the file could not be read back: /)
+    bucket.faults.add({ fault: 'server_error', status: 403, method: 'DELETE' })
+    await fails(store, 'the file could not be removed: the service answered 403 InternalError: simulated')
+    const keys = { access_key_id: 'AKIDTEST', secret_access_key: 'not-the-key' }
+    await call('PATCH', `${base}/${store}`, { body: keys })
+    await fails(
+      store,
+      /^a file could not be written: the secret access key is not the one of this access key id/,
+    )
+    ctx.storageEncryption = encryptionFor('storage backends', ['another-secret-key-0123456789-abcdef'])
+    await fails(
+      store,
+      'it cannot be used: its secret access key was sealed under another SECRET_KEY: set it again',
+    )
+    writeFileSync(join(dataDir, 'storage/file'), '')
+    const blocked = await have({ name: 'blocked', kind: 'local', folder: 'file/below' }, false)
+    await fails(blocked, /^a file could not be written: a file is where the folder should be/)
+    assert.ok(!logged().includes('not-the-key'))
+  },
+)
+
+test(
+  'a check tells no more of an address without such a service than that, whatever is there',
+  onPostgresAlone,
+  async t => {
+    const { ctx, s3, have, logged } = await setupPlaces(t)
+    const listening = async (server: Server) => {
+      await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+      const sockets = new Set<Socket>()
+      server.on('connection', socket => sockets.add(socket.on('error', () => {})))
+      t.after(() => {
+        server.close()
+        for (const socket of sockets) socket.destroy()
+      })
+      return (server.address() as AddressInfo).port
+    }
+    const web = (status: number, headers = {}, body = '') =>
+      listening(
+        createServer((request, response) => {
+          request.resume()
+          response.writeHead(status, { connection: 'close', ...headers }).end(body)
+        }),
+      )
+    const sockets = (greet: (socket: Socket) => void) => listening(createTcpServer(greet))
+    const closed = await sockets(() => {})
+    const places: Record<string, string> = {
+      'a closed port': 'http://127.0.0.1:1',
+      'a port that says nothing': `http://127.0.0.1:${closed}`,
+      'a port that hangs up': `http://127.0.0.1:${await sockets(socket => socket.destroy())}`,
+      'a port that speaks otherwise': `http://127.0.0.1:${await sockets(socket => socket.end('220 mail ready\r\n'))}`,
+      'a port without TLS': `https://127.0.0.1:${await web(200)}`,
+      'a name of nobody': 'https://nobody.invalid',
+      'a web page': `http://127.0.0.1:${await web(200, { 'content-type': 'text/html' }, '<html>')}`,
+      'a web server that refuses': `http://127.0.0.1:${await web(404)}`,
+      'a web server that fails': `http://127.0.0.1:${await web(502, {}, '<html><Code></Code>')}`,
+      'a web server that asks who it is': `http://127.0.0.1:${await web(401, { 'www-authenticate': 'Basic' })}`,
+      'a web server that redirects': `http://127.0.0.1:${await web(302, { location: 'http://127.0.0.1:1/' })}`,
+    }
+    const answers = await Promise.all(
+      Object.entries(places).map(async ([name, endpoint]) => {
+        const id = await have({ ...s3, name, endpoint }, false)
+        const began = performance.now()
+        const answer = await checkBackend(ctx, id, 2_000)
+        assert.ok(performance.now() - began >= 1_999, `${name}: not told by its time either`)
+        return [name, answer] as const
       }),
     )
-  const sockets = (greet: (socket: Socket) => void) => listening(createTcpServer(greet))
-  const closed = await sockets(() => {})
-  const places: Record<string, string> = {
-    'a closed port': 'http://127.0.0.1:1',
-    'a port that says nothing': `http://127.0.0.1:${closed}`,
-    'a port that hangs up': `http://127.0.0.1:${await sockets(socket => socket.destroy())}`,
-    'a port that speaks otherwise': `http://127.0.0.1:${await sockets(socket => socket.end('220 mail ready\r\n'))}`,
-    'a port without TLS': `https://127.0.0.1:${await web(200)}`,
-    'a name of nobody': 'https://nobody.invalid',
-    'a web page': `http://127.0.0.1:${await web(200, { 'content-type': 'text/html' }, '<html>')}`,
-    'a web server that refuses': `http://127.0.0.1:${await web(404)}`,
-    'a web server that fails': `http://127.0.0.1:${await web(502, {}, '<html><Code></Code>')}`,
-    'a web server that asks who it is': `http://127.0.0.1:${await web(401, { 'www-authenticate': 'Basic' })}`,
-    'a web server that redirects': `http://127.0.0.1:${await web(302, { location: 'http://127.0.0.1:1/' })}`,
-  }
-  const answers = await Promise.all(
-    Object.entries(places).map(async ([name, endpoint]) => {
-      const id = await have({ ...s3, name, endpoint }, false)
-      const began = performance.now()
-      const answer = await checkBackend(ctx, id, 2_000)
-      assert.ok(performance.now() - began >= 1_999, `${name}: not told by its time either`)
-      return [name, answer] as const
-    }),
-  )
-  const error = 'a file could not be written: no S3-compatible service answers at its endpoint'
-  for (const [name, answer] of answers) assert.deepEqual(answer, { ok: false, error }, name)
-  assert.match(logged(), /ECONNREFUSED.*a storage backend cannot be reached/, 'operators read why in the log')
-})
+    const error = 'a file could not be written: no S3-compatible service answers at its endpoint'
+    for (const [name, answer] of answers) assert.deepEqual(answer, { ok: false, error }, name)
+    assert.match(
+      logged(),
+      /ECONNREFUSED.*a storage backend cannot be reached/,
+      'operators read why in the log',
+    )
+  },
+)

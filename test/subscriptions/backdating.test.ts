@@ -1,6 +1,7 @@
 // Moving in: deployments and subscriptions that have been there before.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { onPostgresAlone } from '../support/engine.ts'
 import { addon, deployment, plan } from '../support/factories.ts'
 import { closeDue, meter } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
@@ -62,7 +63,7 @@ test('a past time is nobody else’s to give, must be one that was, and not befo
   )
 })
 
-test('nothing begins in a month that is closed, before it neither', async t => {
+test('nothing begins in a month that is closed, before it neither', onPostgresAlone, async t => {
   const bundle = await setup(t)
   const { clock } = bundle
   clock.set('2026-10-05T00:00:00Z')

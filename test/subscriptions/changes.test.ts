@@ -1,6 +1,7 @@
 // Changes of a subscription that count from a day: of its plan, of its addons, and what each would make of the month.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { onPostgresAlone } from '../support/engine.ts'
 import { addon, deployment, move, plan, publish } from '../support/factories.ts'
 import { meter, tied } from '../support/metering.ts'
 import { type Bundle, setup } from '../support/setup.ts'
@@ -219,79 +220,83 @@ test('changes of terms and addons are in the audit log, the scheduled ones too',
   ])
 })
 
-test('a preview shows to the cent what the month ends with, as things stand and with the change, and changes nothing', async t => {
-  const bundle = await setup(t)
-  const { call, clock } = bundle
-  clock.set('2026-11-01T00:00:00Z')
-  const items = (included_qty: number, overage_price_cents: number) => [
-    { resource_kind: 'droplet', included_qty, overage_unit: 'hour', overage_price_cents },
-  ]
-  const basic = await plan(bundle, { price: 3000, items: items(1, 2) })
-  const pro = await plan(bundle, { price: 9000, items: items(2, 1) })
-  const seats = await addon(bundle, { resource_kind: 'droplet', qty: 1, price_cents: 301 })
-  const { id } = await deployment(bundle)
-  const month = (answer: Any) => [
-    answer.current.total_cents,
-    answer.changed.total_cents,
-    answer.difference_cents,
-  ]
+test(
+  'a preview shows to the cent what the month ends with, as things stand and with the change, and changes nothing',
+  onPostgresAlone,
+  async t => {
+    const bundle = await setup(t)
+    const { call, clock } = bundle
+    clock.set('2026-11-01T00:00:00Z')
+    const items = (included_qty: number, overage_price_cents: number) => [
+      { resource_kind: 'droplet', included_qty, overage_unit: 'hour', overage_price_cents },
+    ]
+    const basic = await plan(bundle, { price: 3000, items: items(1, 2) })
+    const pro = await plan(bundle, { price: 9000, items: items(2, 1) })
+    const seats = await addon(bundle, { resource_kind: 'droplet', qty: 1, price_cents: 301 })
+    const { id } = await deployment(bundle)
+    const month = (answer: Any) => [
+      answer.current.total_cents,
+      answer.changed.total_cents,
+      answer.difference_cents,
+    ]
 
-  const first = await call('POST', `${path(id)}/subscribe`, { body: { plan_code: basic, preview: true } })
-  assert.equal(first.status, 200, first.text)
-  assert.deepEqual(month(first.body.data), [0, 3000, 3000])
-  assert.equal(await shown(bundle, id), null)
-  await subscribe(bundle, id, { plan_code: basic })
-  const twice = await call('POST', `${path(id)}/subscribe`, { body: { plan_code: basic, preview: true } })
-  assert.equal(twice.body.code, 'already_subscribed')
+    const first = await call('POST', `${path(id)}/subscribe`, { body: { plan_code: basic, preview: true } })
+    assert.equal(first.status, 200, first.text)
+    assert.deepEqual(month(first.body.data), [0, 3000, 3000])
+    assert.equal(await shown(bundle, id), null)
+    await subscribe(bundle, id, { plan_code: basic })
+    const twice = await call('POST', `${path(id)}/subscribe`, { body: { plan_code: basic, preview: true } })
+    assert.equal(twice.body.code, 'already_subscribed')
 
-  await tied(bundle, '2026-11-10T00:00:00Z', 'droplet', ['1', '2', '3'], id)
-  clock.set('2026-11-11T00:05:00Z')
-  await meter(bundle)
-  clock.set('2026-11-12T00:00:00Z')
-  const before = await shown(bundle, id)
-  // Two beyond what is included: 24 hours are metered, 480 to come, at 2 cents.
-  const standing = 3000 + 2 * 2 * (24 + 480)
-  assert.equal((await usage(bundle, id)).forecast_cents, standing)
-  const changed = await change(bundle, id, { plan_code: pro, effective_from: '2026-11-16', preview: true })
-  // 15 days of each; 144 hours with two beyond at 2 cents, then 360 with one at 1.
-  const withPro = 1500 + 4500 + 2 * 2 * 144 + 360
-  assert.deepEqual(month(changed.month), [standing, withPro, withPro - standing])
-  assert.deepEqual(
-    changed.month.changed.lines.map((line: Any) => [
-      ...[line.kind, line.code, line.from.slice(5, 10), line.to.slice(5, 10)],
-      ...[line.quantity, line.unit, line.price_cents, line.amount_cents],
-    ]),
-    [
-      ['base', basic, '11-01', '11-16', '0.5', 'month', 3000, 1500],
-      ['base', pro, '11-16', '12-01', '0.5', 'month', 9000, 4500],
-      ['included', 'droplet', '11-01', '12-01', '24', 'hour', null, 0],
-      ['overage', 'droplet', '11-01', '11-16', '288', 'hour', 2, 576],
-      ['overage', 'droplet', '11-16', '12-01', '360', 'hour', 1, 360],
-    ],
-  )
-  const next = await change(bundle, id, { plan_code: pro, effective_from: 'next_period', preview: true })
-  // All of December: 744 hours.
-  assert.deepEqual(
-    [next.month.period, ...month(next.month)],
-    ['2026-12', 3000 + 2 * 2 * 744, 9000 + 744, 9744 - 5976],
-  )
-  const more = await call('POST', `${path(id)}/addons`, { body: { code: seats, preview: true } })
-  assert.equal(more.status, 200, more.text)
-  // 19 of 30 days of 301 are 190.63 cents; one is beyond from then on, and two were on the days before.
-  const withSeats = 3191 + 2 * 2 * 48 + 2 * 456
-  assert.deepEqual(month(more.body.data), [standing, withSeats, withSeats - standing])
-  assert.deepEqual(await shown(bundle, id), before)
+    await tied(bundle, '2026-11-10T00:00:00Z', 'droplet', ['1', '2', '3'], id)
+    clock.set('2026-11-11T00:05:00Z')
+    await meter(bundle)
+    clock.set('2026-11-12T00:00:00Z')
+    const before = await shown(bundle, id)
+    // Two beyond what is included: 24 hours are metered, 480 to come, at 2 cents.
+    const standing = 3000 + 2 * 2 * (24 + 480)
+    assert.equal((await usage(bundle, id)).forecast_cents, standing)
+    const changed = await change(bundle, id, { plan_code: pro, effective_from: '2026-11-16', preview: true })
+    // 15 days of each; 144 hours with two beyond at 2 cents, then 360 with one at 1.
+    const withPro = 1500 + 4500 + 2 * 2 * 144 + 360
+    assert.deepEqual(month(changed.month), [standing, withPro, withPro - standing])
+    assert.deepEqual(
+      changed.month.changed.lines.map((line: Any) => [
+        ...[line.kind, line.code, line.from.slice(5, 10), line.to.slice(5, 10)],
+        ...[line.quantity, line.unit, line.price_cents, line.amount_cents],
+      ]),
+      [
+        ['base', basic, '11-01', '11-16', '0.5', 'month', 3000, 1500],
+        ['base', pro, '11-16', '12-01', '0.5', 'month', 9000, 4500],
+        ['included', 'droplet', '11-01', '12-01', '24', 'hour', null, 0],
+        ['overage', 'droplet', '11-01', '11-16', '288', 'hour', 2, 576],
+        ['overage', 'droplet', '11-16', '12-01', '360', 'hour', 1, 360],
+      ],
+    )
+    const next = await change(bundle, id, { plan_code: pro, effective_from: 'next_period', preview: true })
+    // All of December: 744 hours.
+    assert.deepEqual(
+      [next.month.period, ...month(next.month)],
+      ['2026-12', 3000 + 2 * 2 * 744, 9000 + 744, 9744 - 5976],
+    )
+    const more = await call('POST', `${path(id)}/addons`, { body: { code: seats, preview: true } })
+    assert.equal(more.status, 200, more.text)
+    // 19 of 30 days of 301 are 190.63 cents; one is beyond from then on, and two were on the days before.
+    const withSeats = 3191 + 2 * 2 * 48 + 2 * 456
+    assert.deepEqual(month(more.body.data), [standing, withSeats, withSeats - standing])
+    assert.deepEqual(await shown(bundle, id), before)
 
-  // What was foretold is what comes.
-  const { id: held } = await attach(bundle, id, { code: seats })
-  assert.equal((await usage(bundle, id)).forecast_cents, withSeats)
-  const less = await detach(bundle, id, held, '?preview=true&effective_from=2026-11-12T00:00:00Z')
-  assert.equal(less.status, 200, less.text)
-  assert.deepEqual(month(less.body.data), [withSeats, standing, standing - withSeats])
-  clock.set('2026-12-01T00:05:00Z')
-  await meter(bundle)
-  assert.equal((await usage(bundle, id, '2026-11')).total_cents, withSeats)
-})
+    // What was foretold is what comes.
+    const { id: held } = await attach(bundle, id, { code: seats })
+    assert.equal((await usage(bundle, id)).forecast_cents, withSeats)
+    const less = await detach(bundle, id, held, '?preview=true&effective_from=2026-11-12T00:00:00Z')
+    assert.equal(less.status, 200, less.text)
+    assert.deepEqual(month(less.body.data), [withSeats, standing, standing - withSeats])
+    clock.set('2026-12-01T00:05:00Z')
+    await meter(bundle)
+    assert.equal((await usage(bundle, id, '2026-11')).total_cents, withSeats)
+  },
+)
 
 test('a subscription may begin on a day to come, and is changed from then on', async t => {
   const bundle = await setup(t)

@@ -3,10 +3,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { JWTPayload } from 'jose'
+import { freePort } from '../../scripts/free-port.ts'
 import { eventually } from './eventually.ts'
 import { type Answer, type Sent, send } from './http.ts'
 import type { Owner } from './lasting.ts'
@@ -217,17 +217,3 @@ export const environment = (added: Environment): Environment => ({
   NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node-compile-cache'),
   ...added,
 })
-
-/** Below the ports the system hands out by itself, where an outgoing connection could take it meanwhile. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000)
-    const server = createServer()
-    const free = await new Promise<boolean>(resolve => {
-      server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
-    })
-    if (!free) continue
-    await new Promise(resolve => server.close(resolve))
-    return port
-  }
-}

@@ -46,6 +46,10 @@ const OPEN = `
   POST /api/v1/deployments/:id/change-plan-version
   POST /api/v1/deployments/:id/addons
   DELETE /api/v1/deployments/:id/addons/:addon_id
+  GET /api/v1/findings
+  GET /api/v1/findings/summary
+  GET /api/v1/findings/checks
+  GET /api/v1/findings/:id
   GET /api/v1/inventory
   GET /api/v1/inventory/:id
   GET /api/v1/inventory/:id/events

@@ -130,7 +130,7 @@ test('nobody else’s time moves: another tenant’s deployment, usage, statemen
   assert.equal((await statements(bundle, own.id)).length, 6)
 })
 
-test('a move that is interrupted goes on where it was, and comes to the same', async t => {
+test('a move that is interrupted goes on where it was, and comes to the same', onPostgresAlone, async t => {
   const bundle = await setup(t)
   const { call, ctx } = bundle
   const code = await plan(bundle, { price: 3000, items: [droplets] })
