@@ -38,6 +38,8 @@ function start<Question extends object, Answer>(file: string, env: Environment, 
     env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
+  // A figure that fails leaves its processes behind: they end with the bench, which does not wait for them.
+  process.once('exit', () => child.kill())
   const died = once(child, 'exit').then(([code]) => {
     throw new Error(`bench/processes/${file} ended with ${code}`)
   })

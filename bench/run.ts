@@ -76,3 +76,5 @@ if (missed.length > 0) {
     say(`!!! BAR MISSED: ${figure.name}: ratio ${ratio.toFixed(2)}, bar ${barInWords(figure)}`)
   say('!'.repeat(78))
 }
+// Processes of figures that failed are still there.
+process.exit()

@@ -142,6 +142,30 @@ test('addons, meters and resource prices are made and changed', inBrowser, async
   await assertAccessible(page)
 })
 
+test(
+  'what stands below an answer that is still to come is offered when nothing moves any more',
+  inBrowser,
+  async t => {
+    const served = await serveConsole(t)
+    await plan(served)
+    const { page } = await served.open({ token: await served.tokens.admin(), path: '/deployments' })
+    await page.getByText('There are none yet.').waitFor()
+    const held = Promise.withResolvers<void>()
+    await page.route('**/api/v1/catalog/plans*', async route => {
+      await held.promise
+      await route.continue()
+    })
+    await page.getByRole('link', { name: 'Catalog' }).click()
+    const below = page.getByRole('button', { name: 'New addon', includeHidden: true })
+    await page.getByRole('button', { name: 'New plan' }).waitFor()
+    await below.waitFor({ state: 'attached' })
+    assert.equal(await below.isVisible(), false)
+    held.resolve()
+    await below.waitFor()
+    assert.equal(await page.getByRole('table', { name: 'All plans' }).isVisible(), true)
+  },
+)
+
 test('a member sees what is on offer, and none of the acts', inBrowser, async t => {
   const served = await serveConsole(t)
   const items = [{ resource_kind: 'droplet', included_qty: 3, hard_cap_qty: 10 }]

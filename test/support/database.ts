@@ -45,7 +45,11 @@ export async function openTestEngine(
 ): Promise<{ engine: Engine; close(): Promise<void> }> {
   if (!onPostgres) return { engine: await emptiedPglite(), close: async () => {} }
   const database = idle.pop() ?? (await lendableDatabase())
-  const engine = openPostgres({ url: await through(database.url), poolSize: 8, log: silent })
+  const engine = openPostgres({
+    ...{ url: await through(database.url), poolSize: 8, log: silent },
+    // Far more than any takes, for a busy machine eats seconds; a test of the limit opens an engine of its own.
+    statementMs: 300_000,
+  })
   return {
     engine,
     close: async () => {
