@@ -7,7 +7,7 @@ const ROUNDS = 7
 const CONNECTIONS = 32
 const ROUND_SECONDS = 2
 // The service has several times the bare route's code for the compiler to get through; both get the same time.
-const WARM_UP_SECONDS = 10
+const WARM_UP_SECONDS = 25
 
 export interface Request {
   method: 'GET' | 'POST'

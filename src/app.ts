@@ -129,7 +129,7 @@ export async function buildApp(ctx: Context): Promise<FastifyInstance> {
   )
 
   await app.register(cookie, { secret: sessionKeys(config.SECRET_KEY, config.SESSION_SIGNING_SALT) })
-  await installSecurityHeaders(app, production)
+  installSecurityHeaders(app, production)
   installRequestLog(app, ctx.metrics)
   await app.register(cors, {
     origin: (origin, done) => done(null, authenticator.originAllowed(origin)),

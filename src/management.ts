@@ -52,7 +52,7 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
   })
   app.setErrorHandler(refuse)
   if (!api) app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'Not Found' }))
-  await installSecurityHeaders(app, ctx.config.NODE_ENV === 'production')
+  installSecurityHeaders(app, ctx.config.NODE_ENV === 'production')
   app.addHook('onSend', (_request, reply, payload, done) => {
     const page =
       String(reply.getHeader('content-type')).startsWith('text/html') && typeof payload === 'string'

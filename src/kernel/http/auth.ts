@@ -51,6 +51,8 @@ declare module 'fastify' {
     permission?: RoutePermission
     /** Another permission that is enough for operators. */
     permissionInstead?: string
+    /** The permission that decides, worked out when the route is made. */
+    needed?: string | null
   }
   interface FastifyRequest {
     /** The credential that was refused, for the log. */
@@ -63,10 +65,12 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 export function installGuards(app: FastifyInstance, authenticator: Authenticator, limits: RateLimits): void {
   app.decorateRequest('caller', undefined)
   app.addHook('onRoute', route => {
-    if (!route.config?.guard) throw new Error(`${route.method} ${route.url} declares no guard (config.guard)`)
+    const { config, method, url } = route
+    if (!config?.guard) throw new Error(`${method} ${url} declares no guard (config.guard)`)
+    route.config = { ...config, needed: neededFor(config.guard, config.permission, String(method), url) }
   })
   app.addHook('onRequest', async (request, reply) => {
-    const { guard, permission, permissionInstead, url } = request.routeOptions.config
+    const { guard, needed = null, permissionInstead } = request.routeOptions.config
     if (guard === 'public') return limits.admitAnonymous(request, reply)
     // Set before the access is known, so that the log names the caller even if finding it out fails.
     const caller: Caller = { ...(await limits.admit(request, reply)), operator: false, limits: [] }
@@ -76,7 +80,7 @@ export function installGuards(app: FastifyInstance, authenticator: Authenticator
     if (!caller.platformAdmin && caller.tenantId === null) throw forbidden('The token names no tenant.')
     caller.operator = access.operator
     caller.limits = access.limits
-    refuseUnpermitted(caller, guard, neededFor(guard, permission, request.method, url), permissionInstead)
+    refuseUnpermitted(caller, guard, needed, permissionInstead)
   })
 }
 
@@ -105,7 +109,7 @@ export function installActing(app: FastifyInstance): void {
 }
 
 /** By a bearer token, an API key in the same header, or the session cookie. */
-export async function authenticate(request: FastifyRequest, authenticator: Authenticator): Promise<Identity> {
+export function authenticate(request: FastifyRequest, authenticator: Authenticator): Promise<Identity> {
   const { authorization } = request.headers
   if (authorization !== undefined) return fromHeader(request, authorization, authenticator)
   const cookie = request.cookies[authenticator.sessionCookie]

@@ -51,18 +51,17 @@ export function rateLimits(
    * and everything else that fails gets 429 instead of the reason.
    */
   async function authenticated(request: FastifyRequest, reply: FastifyReply): Promise<Identity> {
-    const address = networkOf(addressOf(request))
     const { authorization = '' } = request.headers
     const isKey = KEY_IN_HEADER.test(authorization)
-    const blocked = failures?.peek(address)
-    if (isKey && blocked && blocked.left <= 0 && !goodKeys.has(authorization)) throw tooMany(reply, blocked)
+    const blocked = isKey && failures?.peek(networkOf(addressOf(request)))
+    if (blocked && blocked.left <= 0 && !goodKeys.has(authorization)) throw tooMany(reply, blocked)
     try {
       const caller = await authenticate(request, authenticator)
       if (isKey) goodKeys.add(authorization)
       return caller
     } catch (error) {
       if (!failures || !isRefusal(error)) throw error
-      const count = failures.count(address)
+      const count = failures.count(networkOf(addressOf(request)))
       if (count.left < 0) throw tooMany(reply, count)
       throw error
     }
@@ -123,6 +122,7 @@ const NETWORK_GROUPS = 4
 
 /** An IPv6 client usually has 2^64 addresses, so those are counted by their /64 network. */
 export function networkOf(address: string): string {
+  if (!address.includes(':')) return address
   const plain = address.split('%')[0]!
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)
   if (mapped) return mapped[1]!

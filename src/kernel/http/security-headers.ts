@@ -1,20 +1,38 @@
 // The security headers of every response.
 import { createHash } from 'node:crypto'
-import helmet from '@fastify/helmet'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
+import helmet, { type HelmetOptions } from 'helmet'
 
-export async function installSecurityHeaders(app: FastifyInstance, production: boolean): Promise<void> {
-  await app.register(helmet, {
-    // Below: the plugin would put the same text together again for every request.
-    contentSecurityPolicy: false,
-    hsts: production && { maxAge: 31_536_000, includeSubDomains: true },
-  })
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.header('content-security-policy', "default-src 'none';frame-ancestors 'none'")
+export function installSecurityHeaders(app: FastifyInstance, production: boolean): void {
+  const headers = {
+    ...headersOf({
+      contentSecurityPolicy: {
+        useDefaults: false,
+        directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+      },
+      hsts: production && { maxAge: 31_536_000, includeSubDomains: true },
+    }),
     // Responses are for one caller: no cache on the way may keep them.
-    reply.header('cache-control', 'no-store')
+    'cache-control': 'no-store',
+  }
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(headers)
     done()
   })
+}
+
+/** Helmet is asked once: the same headers, made and set one by one for every response, are a tenth of a small request's cost. */
+function headersOf(options: HelmetOptions): Record<string, string> {
+  const headers: Record<string, string> = {}
+  const response = {
+    setHeader: (name: string, value: string) => {
+      headers[name.toLowerCase()] = value
+    },
+    removeHeader: () => {},
+  }
+  helmet(options)({} as IncomingMessage, response as unknown as ServerResponse, () => {})
+  return headers
 }
 
 /** The policy of an HTML page of ours: it loads from this origin only, and runs the inline scripts it has now. */
