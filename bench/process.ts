@@ -39,8 +39,10 @@ function start<Question extends object, Answer>(file: string, env: Environment, 
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   // A figure that fails leaves its processes behind: they end with the bench, which does not wait for them.
-  process.once('exit', () => child.kill())
+  const end = () => child.kill()
+  process.once('exit', end)
   const died = once(child, 'exit').then(([code]) => {
+    process.off('exit', end)
     throw new Error(`bench/processes/${file} ended with ${code}`)
   })
   died.catch(() => {})
