@@ -109,7 +109,7 @@ export function installActing(app: FastifyInstance): void {
 }
 
 /** By a bearer token, an API key in the same header, or the session cookie. */
-export function authenticate(request: FastifyRequest, authenticator: Authenticator): Promise<Identity> {
+export async function authenticate(request: FastifyRequest, authenticator: Authenticator): Promise<Identity> {
   const { authorization } = request.headers
   if (authorization !== undefined) return fromHeader(request, authorization, authenticator)
   const cookie = request.cookies[authenticator.sessionCookie]
