@@ -98,45 +98,57 @@ export async function listResources(
   const { include_deleted: includeDeleted, missing = false } = filter
   const question = { asked, leading, includeDeleted, missing, limit, after: after ?? BEFORE_ALL, bounds }
   // They are few, and have an index of their own (0039).
-  if (missing) return walk(executor, { ...question, leading: undefined, includeDeleted: false }, null)
-  const near = await walk(executor, question, bounds.walk)
-  if (near.length === limit || (await isShort(executor, question))) return near
-  return (await pick(executor, question)) ?? walk(executor, question, null)
+  if (missing) return walk(executor, { ...question, leading: undefined, includeDeleted: false })
+  const { rows, ended } = await shortWalk(executor, question)
+  if (rows.length === limit || ended) return rows
+  return (await pick(executor, question)) ?? walk(executor, question)
+}
+
+/** Reads along the leading column's index until the page is full. */
+function walk(executor: Executor, question: Question): Promise<ResourceJson[]> {
+  const values: unknown[] = [question.limit, question.after]
+  const along = alongIndex(question, values)
+  const where = otherConditions(question, values).map(condition => `and ${condition}`)
+  const order = orderOf(question)
+  const text = `select id, ${RESOURCE_JSON} as json ${along} ${where.join(' ')} order by ${order} limit $1`
+  return runStatement(executor, { name: `inventory_far:${shortNames(question)}`, text }, values)
 }
 
 /**
- * Reads along the leading column's index and looks at no more than `most` rows. Written as `column = …` the planner
- * would know that the order by id alone is the same, and for a value it takes for common it would walk the primary key
- * instead: past a million of other kinds, say, when the first sweep stored those before. `any` hides it.
+ * The same, but looks at no more than a few rows. The last that it may look at is shown whether it fits or not: where it is
+ * missing, and the page is not full, the walk came to the end of the index and has seen all there is.
  */
-function walk(executor: Executor, question: Question, most: number | null): Promise<ResourceJson[]> {
-  const { asked, leading, includeDeleted, missing, limit, after } = question
+async function shortWalk(
+  executor: Executor,
+  question: Question,
+): Promise<{ rows: ResourceJson[]; ended: boolean }> {
+  const { limit, after, bounds } = question
   const values: unknown[] = [limit, after]
-  const where = includeDeleted ? [] : ['deleted_at is null']
-  if (missing) where.push(isMissing('r'))
-  for (const condition of asked) {
-    if (condition === leading) continue
-    values.push(condition[1])
-    where.push(CONDITIONS[condition[0]](`$${values.length}`))
-  }
-  const order = leading ? `${leading[0]}, id` : 'id'
   const along = alongIndex(question, values)
-  // The other conditions stand outside of a short walk, or they would be looked for beyond its end.
-  const rows =
-    most === null
-      ? `${along} ${where.map(one => `and ${one}`).join(' ')}`
-      : `from (select * ${along} order by ${order} limit $${values.push(most)}) r
-        ${where.length > 0 ? `where ${where.join(' and ')}` : ''}`
-  const used = [
-    ...asked.map(([name]) => name),
-    ...(includeDeleted ? ['all'] : []),
-    ...(missing ? ['missing'] : []),
-  ]
-  const name = `inventory${most === null ? '_far' : ''}:${used.map(shortName).join('')}`
-  const text = `select id, ${RESOURCE_JSON} as json ${rows} order by ${order} limit $1`
-  return runStatement(executor, { name, text }, values)
+  // These stand outside of the walk, or they would be looked for beyond its end.
+  const fits = otherConditions(question, values).join(' and ') || 'true'
+  const order = orderOf(question)
+  const most = `$${values.push(bounds.walk)}`
+  const text = `
+    select id, ${RESOURCE_JSON} as json, case when walked = ${most} then coalesce(${fits}, false) end as last_fits
+    from (select r.*, row_number() over (order by ${order}) as walked ${along} order by ${order} limit ${most}) r
+    where (${fits}) or walked = ${most} order by ${order} limit $1`
+  const statement = { name: `inventory:${shortNames(question)}`, text }
+  const shown = await runStatement<Walked>(executor, statement, values)
+  const last = shown.at(-1)?.last_fits ?? null
+  return { rows: last === false ? shown.slice(0, -1) : shown, ended: last === null }
 }
 
+interface Walked extends ResourceJson {
+  /** Whether it fits; null for all but the last row that the walk may look at. */
+  last_fits: boolean | null
+}
+
+/**
+ * Written as `column = …` the planner would know that the order by id alone is the same, and for a value it takes for
+ * common it would walk the primary key instead: past a million of other kinds, say, when the first sweep stored those
+ * before. `any` hides it.
+ */
 function alongIndex({ leading }: Question, values: unknown[]): string {
   if (!leading) return 'from cloud_resources r where id > $2::uuid'
   const [column, value] = leading
@@ -144,16 +156,22 @@ function alongIndex({ leading }: Question, values: unknown[]): string {
   return `from cloud_resources r where ${column} = any(array[$${values.push(value)}]::${type}[]) and id > $2::uuid`
 }
 
-/** Whether the short walk came to the end of its index: then it has seen all there is. */
-async function isShort(executor: Executor, question: Question): Promise<boolean> {
-  const { leading, after, bounds } = question
-  const values: unknown[] = [bounds.walk, after]
-  const text = `select count(*)::int as walked from (
-    select id ${alongIndex(question, values)} order by ${leading ? `${leading[0]}, id` : 'id'} limit $1) walked`
-  const name = `inventory_short:${leading ? shortName(leading[0]) : ''}`
-  const [row] = await runStatement<{ walked: number }>(executor, { name, text }, values)
-  return row!.walked < bounds.walk
+const orderOf = ({ leading }: Question): string => (leading ? `${leading[0]}, id` : 'id')
+
+/** Conditions on a row that the index does not see to. */
+function otherConditions({ asked, leading, includeDeleted, missing }: Question, values: unknown[]): string[] {
+  const others = asked.filter(condition => condition !== leading)
+  return [
+    ...(includeDeleted ? [] : ['deleted_at is null']),
+    ...(missing ? [isMissing('r')] : []),
+    ...others.map(([name, value]) => CONDITIONS[name](`$${values.push(value)}`)),
+  ]
 }
+
+const shortNames = ({ asked, includeDeleted, missing }: Question): string =>
+  [...asked.map(([name]) => name), ...(includeDeleted ? ['all'] : []), ...(missing ? ['missing'] : [])]
+    .map(shortName)
+    .join('')
 
 /** Takes what all conditions leave, if that is not too much to sort; undefined if it is. */
 function pick(executor: Executor, question: Question): Promise<ResourceJson[] | undefined> {
