@@ -100,14 +100,15 @@ async function developmentTokenOf(config: ClientConfig): Promise<string> {
   )
 }
 
-/** Plain node:http: fetch alone takes as long to load as all of a command. */
+/** Not by fetch, which alone takes as long to load as all of a command. */
 async function send(
   method: string,
   url: string,
   headers: Record<string, string>,
   body: string | undefined,
 ): Promise<{ status: number; text: string; retryAfter?: number }> {
-  const { request } = url.startsWith('https:') ? await import('node:https') : await import('node:http')
+  const { http, https } = await import('../kernel/node-http.ts')
+  const { request } = url.startsWith('https:') ? https : http
   const call = request(url, { method, headers })
   // Of what follows the answer's head its reader is told.
   call.on('error', () => {})

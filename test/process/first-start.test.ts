@@ -23,6 +23,10 @@ import { tokenMaker } from '../support/tokens.ts'
 const tasks = '/api/v1/admin/scheduled_tasks'
 const env = { ...noSecrets, NODE_ENV: undefined, LOG_LEVEL: 'warn' }
 const tokens = tokenMaker(() => new Date())
+/** Node's fetch takes as long to load as all of a command. */
+const failsWithFetch = `--import=data:text/javascript,${encodeURIComponent(
+  "process.on('exit', () => { if (process.moduleLoadList.some(name => /undici/.test(name))) process.exitCode = 70 })",
+)}`
 const printedCurl = (output: string): string => /^curl .*$/m.exec(output)?.[0] ?? ''
 const printedToken = (output: string): string => /Bearer ([^']+)'/.exec(output)?.[1] ?? ''
 
@@ -108,7 +112,7 @@ describe('the first start', () => {
       assert.equal(statSync(tokenFile).mode & 0o077, 0)
       const given = { CLOUDOPS_URL: service.url, CLOUDOPS_TOKEN: readFileSync(tokenFile, 'utf8').trim() }
       const { code, stdout, stderr } = await runCommand(['call', 'GET', '/session', '--get', 'data.kind'], {
-        env: { ...given, NODE_ENV: 'production' },
+        env: { ...given, NODE_ENV: 'production', NODE_OPTIONS: failsWithFetch },
         cwd,
       })
       assert.deepEqual([code, stdout, stderr], [0, 'platform_admin\n', ''])

@@ -1,11 +1,11 @@
 // Taking a port and giving it up. It is taken before anything else starts, so that a process which cannot have it opens no
 // database; until the app listens, requests get 503 `starting`. On shutdown nobody is cut off.
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:http'
 import { Server } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { PortError } from '../errors.ts'
+import { http } from '../node-http.ts'
 import { problem } from './problems.ts'
 
 export interface HeldPort {
@@ -16,7 +16,7 @@ export interface HeldPort {
 /** `variable`: the setting that chose the port. Port 0 is any free one. */
 export async function holdPort(host: string, port: number, variable: string): Promise<HeldPort> {
   if (port === 0) return { release() {} }
-  const server = createServer((_request, response) => {
+  const server = http.createServer((_request, response) => {
     const body = JSON.stringify(problem(503, 'starting', 'The service is starting.', randomUUID()))
     response
       .writeHead(503, {

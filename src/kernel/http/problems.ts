@@ -2,11 +2,11 @@
 // unexpected error is logged whole and answered as `internal`.
 
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { problemOfDatabaseError } from '../db/errors.ts'
 import { AppError, type ErrorKind, type FieldError, invalid, malformed, notFound } from '../errors.ts'
+import { http } from '../node-http.ts'
 import { fieldErrors, MOST_ERRORS } from './validation.ts'
 
 const STATUS: Record<ErrorKind, number> = {
@@ -35,7 +35,7 @@ export interface Problem {
 export function problem(status: number, code: string, detail: string, requestId: string): Problem {
   return {
     type: `urn:cloudops:problem:${code}`,
-    title: STATUS_CODES[status] ?? 'Error',
+    title: http.STATUS_CODES[status] ?? 'Error',
     status,
     detail,
     code,
@@ -125,7 +125,7 @@ export function sendClientError(error: Error & { code?: string }, socket: Socket
   ]
   const body = JSON.stringify(problem(status, code, detail, randomUUID()))
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
+    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n` +
       'Content-Type: application/problem+json\r\nConnection: close\r\n' +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
