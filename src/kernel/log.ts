@@ -78,13 +78,24 @@ const MOST_ENCODINGS = 3
 export function maskedPath(url: string, pattern: string | undefined): string {
   const end = url.search(/[?#]/)
   const path = end < 0 ? url : url.slice(0, end)
-  if (path === pattern && !path.includes('/:')) return path
-  const own = pattern?.split('/') ?? []
-  const shown = path.split('/', 32).map((segment, i) => {
-    if (segment === '' || (own[i] === segment && !segment.startsWith(':'))) return segment
-    return maskedSegment(decoded(segment))
-  })
-  return shown.join('/').slice(0, LONGEST_PATH)
+  const known = pattern === undefined ? '' : knownStart(path, pattern)
+  if (known === path) return path
+  const own = pattern?.slice(known.length).split('/') ?? []
+  const shown = path
+    .slice(known.length)
+    .split('/', 32)
+    .map((segment, i) => {
+      if (segment === '' || (own[i] === segment && !segment.startsWith(':'))) return segment
+      return maskedSegment(decoded(segment))
+    })
+  return `${known}${shown.join('/')}`.slice(0, LONGEST_PATH)
+}
+
+/** What the path begins with as the pattern does before its first parameter; mostly that is nearly all of it. */
+function knownStart(path: string, pattern: string): string {
+  const parameter = pattern.indexOf(':')
+  const start = parameter < 0 ? pattern : pattern.slice(0, parameter)
+  return path.startsWith(start) && (parameter >= 0 || path === pattern) ? start : ''
 }
 
 function maskedSegment(segment: string): string {

@@ -142,11 +142,15 @@ export class Connection extends pg.Client {
     await this.#send({ text: 'select 1' }, ALIVE_WITHIN_MS)
   }
 
-  /** Forgets its plans when they are old. Between transactions; a session that is shared has none. */
+  /** A session that is shared has none. */
+  hasOldPlans(): boolean {
+    const age = performance.now() - this.#plannedAt
+    return !this.pooled && age >= (this.#options.plansLastMs ?? PLANS_LAST_MS)
+  }
+
+  /** Forgets its plans. Between transactions. */
   async renewPlans(): Promise<void> {
-    const now = performance.now()
-    if (this.pooled || now - this.#plannedAt < (this.#options.plansLastMs ?? PLANS_LAST_MS)) return
-    this.#plannedAt = now
+    this.#plannedAt = performance.now()
     await this.#send({ text: 'discard plans' }, this.#limit())
   }
 

@@ -143,8 +143,9 @@ class ConnectionPool {
       const connection = ours(await this.#pool.connect())
       const release = connection.release
       connection.release = error => release(error || connection.unfit)
-      if ((isFresh(connection) || (await isAlive(connection))) && (await succeeds(connection.renewPlans())))
-        return connection
+      const alive = isFresh(connection) || (await isAlive(connection))
+      // Mostly there is nothing to wait for.
+      if (alive && (!connection.hasOldPlans() || (await succeeds(connection.renewPlans())))) return connection
       // The idle ones have gone with it: the next is new, or was in use until now.
       connection.release(true)
     }
