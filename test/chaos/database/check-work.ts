@@ -42,10 +42,12 @@ export async function checkWork(
 ): Promise<string[]> {
   const figures = await findings(cluster.url(), sandbox.providerUrl)
   const left = await unsettled(cluster)
-  const [destroyed] = await cluster.ask<{ count: number; reason: string }>(`
-    select count(*)::int as count, min(error ->> 'step') || ': ' || min(error ->> 'reason') as reason
+  const turnedBack = await cluster.ask<{ count: number; kind: string; step: string; reason: string }>(`
+    select count(*)::int as count, kind, error ->> 'step' as step,
+      (array_agg(id || ' ' || (error ->> 'reason') order by created_at))[1] as reason
     from saga_runs where status in ('rolled_back', 'failed') and not cancel_requested
-      and error ->> 'reason' not like '%outcome is unknown%'`)
+      and error ->> 'reason' not like '%outcome is unknown%'
+    group by 2, 3, regexp_replace(error ->> 'reason', '[0-9a-f-]{36}|[0-9]+', '…', 'g')`)
   // A tick that was given up is made up for by the next one.
   const letters = await cluster.ask<{ job: string; count: number; why: string }>(
     `select data ->> 'job' as job, count(*)::int as count,
@@ -67,7 +69,10 @@ export async function checkWork(
     [left.invoices, 'invoices are not ingested or not pushed'],
     [left.entries, 'entries of the audit log are not sealed'],
     [stuck.length, `jobs are stuck (${stuck.map(({ what }) => what).join(', ')})`],
-    [destroyed!.count, `runs were turned back although no worker died over them (${destroyed!.reason})`],
+    ...turnedBack.map(({ count, kind, step, reason }): [number, string] => [
+      count,
+      `runs were turned back although no worker died over them (${kind}, ${step}: ${reason})`,
+    ]),
     [figures.steps_begun_twice, 'steps were begun more than once'],
     [figures.ordered_twice, 'droplets were ordered more than once'],
     [figures.ledger_out_of_order, 'rows of the ledger are out of order'],
