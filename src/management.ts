@@ -1,5 +1,4 @@
 // The management listener, on loopback only: what operators' tools and developers read without a token.
-import { STATUS_CODES } from 'node:http'
 import fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -17,6 +16,7 @@ import { inventoryAges, shareOfLooking } from './features/inventory/index.ts'
 import { countUnderWay } from './features/sagas/index.ts'
 import { countPending } from './features/webhooks/index.ts'
 import { installSecurityHeaders, pagePolicy } from './kernel/http/security-headers.ts'
+import { http } from './kernel/node-http.ts'
 import { QUEUE_NAMES } from './kernel/queue/queues.ts'
 
 export interface ManagementOptions {
@@ -37,7 +37,7 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
   const refuse = (error: FastifyError, _request: FastifyRequest, reply: FastifyReply) => {
     const status = error.statusCode ?? 500
     if (status >= 500) ctx.log.error({ err: error }, 'unexpected error of the management listener')
-    return reply.code(status).send({ error: STATUS_CODES[status] ?? 'Error' })
+    return reply.code(status).send({ error: http.STATUS_CODES[status] ?? 'Error' })
   }
   const app: FastifyInstance = fastify({
     loggerInstance: ctx.log as FastifyBaseLogger,
@@ -77,7 +77,7 @@ export async function buildManagement({ ctx, api, isReady }: ManagementOptions):
   })
 
   if (api) {
-    await serveReference(app, api)
+    serveReference(app, api)
     forwardToApi(app, api, ctx.config.DEV_ORIGIN)
     serveConsole(app)
   }
@@ -136,11 +136,28 @@ async function collect(ctx: Context): Promise<void> {
   }
 }
 
-/** The API reference: a page that brings everything along. */
-async function serveReference(app: FastifyInstance, api: FastifyInstance): Promise<void> {
+/** The API reference: a page that brings everything along, 4 MB that are loaded when somebody first asks for them. */
+function serveReference(app: FastifyInstance, api: FastifyInstance): void {
   app.get('/openapi.json', async () => api.swagger())
-  // Loaded here and not at the top: the page's script is 4 MB that a start without this listener does not need.
+  let loading: Promise<FastifyInstance> | undefined
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    loading ??= loadReference().catch(error => {
+      loading = undefined
+      throw error
+    })
+    const { statusCode, headers, payload } = await (await loading).inject(request.url)
+    if (statusCode === 404) return reply.callNotFound()
+    for (const name of ['content-type', 'location'] as const)
+      if (headers[name] !== undefined) reply.header(name, headers[name])
+    return reply.code(statusCode).send(payload)
+  }
+  app.get('/docs', answer)
+  app.get('/docs/*', answer)
+}
+
+async function loadReference(): Promise<FastifyInstance> {
   const { default: reference } = await import('@scalar/fastify-api-reference')
+  const app = fastify()
   await app.register(reference, {
     routePrefix: '/docs',
     configuration: {
@@ -155,4 +172,5 @@ async function serveReference(app: FastifyInstance, api: FastifyInstance): Promi
       mcp: { disabled: true },
     },
   })
+  return app
 }

@@ -1,4 +1,5 @@
 // One running process: the API, the worker, or both, with the management listener beside them; and its orderly end.
+import { setImmediate as turn } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -78,8 +79,7 @@ export async function start(
       api = await buildApp(ctx)
       drain = installDrain(api)
     }
-    if (config.MANAGEMENT_PORT > 0) management = await buildManagement({ ctx, api, isReady: () => ready })
-    await Promise.all([api?.ready(), management?.ready()])
+    await api?.ready()
     unwatch = watch({ ctx, stop })
     ports.api?.release()
     const url = await api?.listen({
@@ -87,6 +87,10 @@ export async function start(
       port: config.PORT,
       listenTextResolver: address => `API listens at ${address}`,
     })
+    // Whoever waits for the API is answered first.
+    await turn()
+    if (config.MANAGEMENT_PORT > 0) management = await buildManagement({ ctx, api, isReady: () => ready })
+    await management?.ready()
     ports.management.release()
     const managementUrl = await management?.listen({
       host: MANAGEMENT_HOST,

@@ -65,16 +65,19 @@ const tasksOf = (ctx: Context): Task[] => [
 
 const hasTestClocks = ({ config }: Context): boolean => config.NODE_ENV !== 'production'
 
-/** Makes the tasks known to the API; every process does so at its start. */
-export async function registerTasks(ctx: Context): Promise<void> {
-  const tasks = tasksOf(ctx)
-  await ctx.jobs.declare([
-    ...tasks.map(taskJob),
+/** Makes the queues of those jobs that have one of their own. */
+export const declareJobs = (ctx: Context): Promise<void> =>
+  ctx.jobs.declare([
+    ...tasksOf(ctx).map(taskJob),
     lookJob,
     followJob,
     ...(hasTestClocks(ctx) ? [advanceJob] : []),
   ])
-  await upsertTasks(ctx.db, tasks)
+
+/** Makes the tasks known to the API; every process does so at its start. */
+export async function registerTasks(ctx: Context): Promise<void> {
+  await declareJobs(ctx)
+  await upsertTasks(ctx.db, tasksOf(ctx))
 }
 
 /** Starts running jobs in this process. */

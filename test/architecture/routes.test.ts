@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { withPermissionsTable } from '../../scripts/permissions-table.ts'
 import { setup } from '../support/setup.ts'
 
@@ -50,6 +51,25 @@ test('every endpoint of the specification is there, and every path but health ca
     named.filter(endpoint => !there.has(endpoint)),
     [],
   )
+})
+
+test('every schema of the API is one by JSON Schema’s own rules', async t => {
+  const { app } = await setup(t)
+  const ajv = new Ajv2020({ strict: false })
+  const wrong: string[] = []
+  let checked = 0
+  const look = (value: unknown, path: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [name, member] of Object.entries(value)) {
+      const isSchema = name === 'schema' || path === '/components/schemas'
+      if (isSchema && ajv.validateSchema(member) !== true) wrong.push(`${path}/${name}: ${ajv.errorsText()}`)
+      if (isSchema) checked += 1
+      else look(member, `${path}/${name}`)
+    }
+  }
+  look(app.swagger(), '')
+  assert.deepEqual(wrong, [])
+  assert.ok(checked > 500, `${checked} schemas`)
 })
 
 test('docs/openapi.json is what the service describes itself as', async t => {

@@ -12,6 +12,7 @@ import { migrate, migrationStatus, readMigrations } from '../../src/kernel/db/mi
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { openTestEngine } from '../support/database.ts'
+import { onEmbeddedAlone } from '../support/engine.ts'
 import { lasting } from '../support/lasting.ts'
 import { setup } from '../support/setup.ts'
 
@@ -74,6 +75,19 @@ test('a transaction that met a serialization failure is tried again', async t =>
   })
   assert.equal(attempts, 3)
 })
+
+test(
+  'a request is answered while statements of the embedded engine follow one another',
+  onEmbeddedAlone,
+  async t => {
+    const { ctx, call } = await setup(t)
+    const statement = () => sql`select count(*) from generate_series(1, 50000)`.execute(ctx.db)
+    const statements = Promise.all(Array.from({ length: 30 }, statement)).then(() => 'the statements')
+    const answer = call('GET', '/api/v1/inventory', { token: null }).then(({ status }) => status)
+    assert.equal(await Promise.race([statements, answer]), 401)
+    await statements
+  },
+)
 
 test('migrations are applied once, in order, and their status is told', async t => {
   const { after: undo } = lasting(t)

@@ -82,7 +82,6 @@ async function run(
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       NODE_ENV: 'test',
-      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node-compile-cache'),
       CLOUDOPS_URL: urls.service,
       ...secrets,
     },

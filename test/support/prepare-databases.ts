@@ -42,7 +42,6 @@ async function prepareTemplate(url: string): Promise<void> {
     await admin.query(`create database ${name}_part`)
     const engine = openPostgres({ url: databaseUrl(url, `${name}_part`), poolSize: 2, log: silent })
     await fill(engine)
-    await engine.close()
     await admin.query(`alter database ${name}_part rename to ${name}`)
   } finally {
     await admin.end()

@@ -215,7 +215,5 @@ export const environment = (added: Environment): Environment => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
   NODE_ENV: 'test',
-  // Each start reads the same hundreds of modules: what the first has compiled the others use.
-  NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node-compile-cache'),
   ...added,
 })

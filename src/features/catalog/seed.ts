@@ -15,12 +15,10 @@ const EXAMPLE_CATALOG = join(import.meta.dirname, '../../../examples/catalog.yam
 
 /** True when it was put in; false when there is a catalog already. */
 export async function seedExampleCatalog({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<boolean> {
-  const { catalog, faults } = readCatalogFile(readFileSync(EXAMPLE_CATALOG, 'utf8'))
-  if (faults) throw new Error(`the example catalog is not acceptable: ${faults.join('; ')}`)
   try {
     return await transaction(db, async tx => {
       if (!(await lockEmptyCatalog(tx))) return false
-      await insertCatalog(tx, catalog, clock.now().toISOString())
+      await insertCatalog(tx, exampleCatalog(), clock.now().toISOString())
       return true
     })
   } catch (error) {
@@ -28,6 +26,12 @@ export async function seedExampleCatalog({ db, clock }: Pick<Deps, 'db' | 'clock
     if (['23505', '23P01'].includes(sqlState(error) ?? '')) return false
     throw error
   }
+}
+
+function exampleCatalog(): Catalog {
+  const { catalog, faults } = readCatalogFile(readFileSync(EXAMPLE_CATALOG, 'utf8'))
+  if (faults) throw new Error(`the example catalog is not acceptable: ${faults.join('; ')}`)
+  return catalog
 }
 
 async function insertCatalog(tx: Executor, catalog: Catalog, created_at: string) {

@@ -2,6 +2,7 @@
 // folder, so the folder is locked here.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { type ParserOptions, PGlite, type Transaction } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect } from 'kysely'
 import { fromPglite } from 'pg-boss'
@@ -24,9 +25,10 @@ export async function openPglite({ dataDir, prepared, dump }: PgliteOptions): Pr
   const lock = dataDir ? lockFolder(dataDir) : undefined
   let pglite: PGlite
   try {
-    if (dataDir && prepared) copyPrepared(dataDir)
+    if (dataDir && prepared) await copyPrepared(dataDir)
     if (dataDir) mkdirSync(join(dataDir, 'pglite'), { recursive: true, mode: 0o700 })
     pglite = await PGlite.create({ dataDir: dataDir && join(dataDir, 'pglite'), loadDataDir: dump })
+    letOthersIn(pglite)
     await pglite.exec("set timezone to 'UTC'")
   } catch (error) {
     lock?.release()
@@ -108,3 +110,22 @@ const written = (value: unknown): unknown =>
   typeof value.toPostgres === 'function'
     ? value.toPostgres()
     : value
+
+/** Statements go on for so long before others are let in. */
+const TURN_MS = 10
+
+/**
+ * A statement of the embedded engine holds the thread, and the next one follows without a turn of the event loop: at a start,
+ * or while a sweep writes, nobody would be answered. So now and then whoever has waited goes first.
+ */
+function letOthersIn(pglite: PGlite): void {
+  const send = pglite.execProtocolRaw.bind(pglite)
+  let turnEndsAt = 0
+  pglite.execProtocolRaw = async (message, options) => {
+    if (performance.now() > turnEndsAt) {
+      await setImmediate()
+      turnEndsAt = performance.now() + TURN_MS
+    }
+    return send(message, options)
+  }
+}

@@ -1,9 +1,10 @@
-// A migrated, empty database that `npm ci` leaves beside the packages (scripts/prepare.ts): the first start of the embedded
+// A migrated, empty database that `npm ci` leaves beside the packages (scripts/prepare.js): the first start of the embedded
 // engine copies it, which takes a fraction of a second, where making one takes several. Its name is a hash of all that it is
 // made of, so that one of another version is never found; where there is none, a start makes its own.
 import { createHash } from 'node:crypto'
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { copyFolder } from './copy-folder.ts'
 import { readMigrations } from './migrations.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -26,7 +27,7 @@ export function databaseFingerprint(migrations = readMigrations()): string {
 export const preparedDatabase = (): string => join(CACHE, `database-${databaseFingerprint()}`)
 
 /** Gives a data folder that has no database yet a copy of the prepared one. The folder's lock must be held. */
-export function copyPrepared(dataDir: string): void {
+export async function copyPrepared(dataDir: string): Promise<void> {
   const [database, draft] = [join(dataDir, 'pglite'), join(dataDir, 'pglite.part')]
   if (existsSync(database)) return
   try {
@@ -34,7 +35,8 @@ export function copyPrepared(dataDir: string): void {
     if (!existsSync(prepared)) return
     // Renamed when it is whole: a start that is killed meanwhile leaves nothing that looks like a database.
     rmSync(draft, { recursive: true, force: true })
-    cpSync(prepared, draft, { recursive: true })
+    await copyFolder(prepared, draft)
+    chmodSync(draft, 0o700)
     renameSync(draft, database)
   } catch {
     // Packages that are elsewhere, a disk that is full: making one works, or says what is wrong.
