@@ -36,6 +36,5 @@ export async function fill(engine: Engine): Promise<void> {
   const { config } = readConfig(secrets)
   const log = pino({ level: 'silent' })
   const ctx = await createContext({ config, worker: false, clock: systemClock, log, engine })
-  await declareJobs(ctx)
-  await ctx.close(1_000)
+  await declareJobs(ctx).finally(() => ctx.close(1_000))
 }
