@@ -9,6 +9,8 @@ import { parseTimestamp } from '../../src/kernel/db/engine.ts'
 import { LostConnection, problemOfDatabaseError } from '../../src/kernel/db/errors.ts'
 import { listPage } from '../../src/kernel/db/list.ts'
 import { migrate, migrationStatus, readMigrations } from '../../src/kernel/db/migrations.ts'
+import { runStatement } from '../../src/kernel/db/statement.ts'
+import type { Executor } from '../../src/kernel/db/tables.ts'
 import { transaction } from '../../src/kernel/db/transaction.ts'
 import { systemClock } from '../../src/kernel/time.ts'
 import { openTestEngine } from '../support/database.ts'
@@ -33,6 +35,46 @@ test('dates are text as stored, times are UTC with Z, bigints are exact or refus
     nothing: null,
   })
   await assert.rejects(sql`select 9007199254740992::bigint`.execute(ctx.db), /does not fit/)
+})
+
+test('values of every kind are written alike on both engines', async t => {
+  const { ctx } = await setup(t)
+  const { rows } = await sql<Record<string, unknown>>`
+    select ${'a"b\\c'}::text as text, ${12.5}::numeric as number, ${true}::boolean as truth, ${null}::text as nothing,
+      ${new Date('2026-11-15T01:02:03.456Z')}::timestamptz as time, ${Buffer.from([0, 255])}::bytea = '\\x00ff'::bytea as bytes,
+      ${['x', 'y,"z', null]}::text[] as list, ${[1, 2]}::int[] as numbers, ${{ a: [1, 'b'] }}::jsonb as json,
+      ${'00000000-0000-0000-0000-000000000001'}::uuid as id, ${'2026-02-28'}::date as date`.execute(ctx.db)
+  assert.deepEqual(rows[0], {
+    text: 'a"b\\c',
+    number: '12.5',
+    truth: true,
+    nothing: null,
+    time: '2026-11-15T01:02:03.456Z',
+    bytes: true,
+    list: ['x', 'y,"z', null],
+    numbers: [1, 2],
+    json: { a: [1, 'b'] },
+    id: '00000000-0000-0000-0000-000000000001',
+    date: '2026-02-28',
+  })
+})
+
+test('a prepared statement that failed at first is good the next time, in a transaction and after one', async t => {
+  const { ctx } = await setup(t)
+  const tenth = (executor: Executor, divisor: number) =>
+    runStatement<{ part: number }>(executor, { name: 'a_tenth', text: 'select 10 / $1::int as part' }, [
+      divisor,
+    ])
+  await assert.rejects(tenth(ctx.db, 0), /division by zero/)
+  assert.deepEqual(await tenth(ctx.db, 5), [{ part: 2 }])
+  await assert.rejects(
+    transaction(ctx.db, async tx => {
+      assert.deepEqual(await tenth(tx, 2), [{ part: 5 }])
+      await tenth(tx, 0)
+    }),
+    /division by zero/,
+  )
+  assert.deepEqual(await tenth(ctx.db, 1), [{ part: 10 }])
 })
 
 test('times of every form PostgreSQL writes are read', () => {

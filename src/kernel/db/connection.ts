@@ -48,7 +48,7 @@ const IDLE_IN_TRANSACTION_MS = 20_000
  * PostgreSQL keeps a named statement's plan until the next ANALYZE. One made while a table was small reads all of it, and
  * would go on doing so after it has grown.
  */
-const PLANS_LAST_MS = 10_000
+export const PLANS_LAST_MS = 10_000
 
 /** The session went to a standby, or its server became one: another connection may find the primary. */
 const WRONG_SERVER = '25006'

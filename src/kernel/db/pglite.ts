@@ -9,6 +9,7 @@ import { fromPglite } from 'pg-boss'
 import { within } from '../time.ts'
 import { type Engine, parsers, type Session, watchWrites } from './engine.ts'
 import { lockFolder } from './folder-lock.ts'
+import { statementsOf } from './pglite-query.ts'
 import { copyPrepared } from './prepared-database.ts'
 import type { Tables } from './tables.ts'
 
@@ -55,7 +56,7 @@ export async function openPglite({ dataDir, prepared, dump }: PgliteOptions): Pr
   return {
     kind: 'pglite',
     db: new Kysely<Tables>({
-      dialect: new PGliteDialect({ pglite: writingValues(pglite) }),
+      dialect: new PGliteDialect({ pglite: forKysely(pglite) }),
       log: event => {
         if (event.level === 'error') writes.failed(event.error)
       },
@@ -80,16 +81,13 @@ const readingAs = (pglite: PGlite, parsers: ParserOptions): Parameters<typeof fr
   listen: (channel: string, listener: (payload: string) => void) => pglite.listen(channel, listener),
 })
 
-/** Kysely's view of the engine: values may write themselves, as node-postgres lets them. */
-function writingValues(pglite: PGlite): ConstructorParameters<typeof PGliteDialect>[0]['pglite'] & object {
-  const writing = <T extends { query: PGlite['query'] }>(on: T) => ({
-    query: <R>(text: string, values?: unknown[], options?: object) =>
-      on.query<R>(text, values?.map(written), options),
-  })
+/** Kysely's view of the engine. */
+function forKysely(pglite: PGlite): ConstructorParameters<typeof PGliteDialect>[0]['pglite'] & object {
+  const run = statementsOf(pglite)
   return {
-    ...writing(pglite),
+    query: (text, values) => pglite._runExclusiveTransaction(() => run(text, values)),
     transaction: work =>
-      pglite.transaction(tx => work({ ...writing(tx), rollback: () => tx.rollback() } as never)),
+      pglite.transaction(tx => work({ query: run, rollback: () => tx.rollback() } as never)),
     close: () => pglite.close(),
     get closed() {
       return pglite.closed
@@ -102,14 +100,6 @@ function writingValues(pglite: PGlite): ConstructorParameters<typeof PGliteDiale
     },
   }
 }
-
-const written = (value: unknown): unknown =>
-  typeof value === 'object' &&
-  value !== null &&
-  'toPostgres' in value &&
-  typeof value.toPostgres === 'function'
-    ? value.toPostgres()
-    : value
 
 /** Statements go on for so long before others are let in. */
 const TURN_MS = 10
