@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { type Move, moveDeployment } from '../../src/features/deployments/store.ts'
+import { firstIdAt } from '../../src/kernel/ids.ts'
 import { onPostgresAlone } from '../support/engine.ts'
 import { deployment, move } from '../support/factories.ts'
 import { type Bundle, setup } from '../support/setup.ts'
@@ -347,6 +349,33 @@ test('events are listed oldest first, and the log cannot be changed', async t =>
   ]) {
     await assert.rejects(change.execute(bundle.ctx.db), /append-only/)
   }
+})
+
+test('a move right after one by a node whose clock is ahead is dated and listed after it', async t => {
+  const bundle = await setup(t)
+  const { call, clock, ctx } = bundle
+  const { id } = await deployment(bundle)
+  const elsewhere: Move = {
+    ...{ id: firstIdAt(Date.now() + 10_000), deployment_id: id, to_state: 'paused', from: ['active'] },
+    ...{ actor: 'ada', actor_role: 'platform_admin', reason: null, billing_action: false },
+    ...{ subscription_status: null, created_at: new Date(clock.now().getTime() + 40).toISOString() },
+  }
+  await moveDeployment(ctx.db, { allTenants: true }, elsewhere)
+  const { status, body } = await call('POST', `${base}/${id}/transition`, { body: { state: 'active' } })
+  assert.equal(status, 200)
+  const { events } = (await call('GET', `${base}/${id}`)).body.data
+  assert.deepEqual(
+    events.map((event: { from_state: string; to_state: string }) => [event.from_state, event.to_state]),
+    [
+      ['active', 'paused'],
+      ['paused', 'active'],
+    ],
+  )
+  assert.equal(events[1].id, body.data.event.id)
+  assert.deepEqual(
+    [events[1].created_at, body.data.event.created_at, body.data.updated_at],
+    Array(3).fill(new Date(clock.now().getTime() + 41).toISOString()),
+  )
 })
 
 test('a slug is unique for a tenant, and free for another', async t => {

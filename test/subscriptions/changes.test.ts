@@ -40,6 +40,25 @@ async function subscribed(bundle: Bundle, more: object = {}) {
   return { id, basic, pro }
 }
 
+test('a change by a node whose clock is behind the one that subscribed holds at once, and is in the audit log', async t => {
+  const bundle = await setup(t)
+  const { id, pro } = await subscribed(bundle)
+  bundle.clock.advance(-30)
+  const { subscription, effective_from } = await change(bundle, id, { plan_code: pro })
+  assert.deepEqual([subscription.plan_code, effective_from], [pro, '2026-11-01T00:00:00.000Z'])
+  const { body } = await bundle.call(
+    'GET',
+    `/api/v1/admin/audit_log?subject_type=subscriptions&subject_id=${subscription.id}`,
+  )
+  assert.deepEqual(
+    body.data.map(({ operation, action }: Any) => [operation, action]),
+    [
+      ['changePlanVersion', 'updated'],
+      ['subscribeDeployment', 'created'],
+    ],
+  )
+})
+
 test('a change of plan from a day on is shown as scheduled, charged ahead, and holds when the day has come', async t => {
   const bundle = await setup(t)
   const { id, basic, pro } = await subscribed(bundle)

@@ -161,6 +161,9 @@ export interface Moved {
   suspended: boolean
   /** The deployment as it is now, as JSON text; null when it was not moved. */
   json: string | null
+  /** The event's, if it was moved: a little later than was asked for where another node's clock is ahead of this one's. */
+  event_id: string
+  created_at: string
   /** The subscription that took its status. */
   followed: string | null
 }
@@ -178,26 +181,36 @@ const MOVED_ENTRY = entryInStatement(
   'moved m',
 )
 const FOLLOWING = following('moved', '$11', '$9', MOVED_ENTRY.next)
+// Nodes tell the database's time to within half a round trip: two moves in a row by two of them could be dated the wrong way
+// round, and events are shown in the order of their ids. So each is put after the one before it. A difference of minutes is
+// none of clocks: the tenant's test clock has ended.
+const AFTER_LAST_MOVE = `case when d.updated_at >= $9::timestamptz and d.updated_at < $9::timestamptz + interval '1 minute'
+  then d.updated_at + interval '1 millisecond' else $9::timestamptz end`
+const MILLIS_AFTER_LAST = `lpad(to_hex(('x' || lpad(replace(left(was.last_id::text, 13), '-', ''), 16, '0'))::bit(64)::bigint + 1), 12, '0')`
+const ID_AFTER_LAST = `case when was.last_id >= $4::uuid
+  then (left(${MILLIS_AFTER_LAST}, 8) || '-' || right(${MILLIS_AFTER_LAST}, 4) || substr($4::text, 14))::uuid else $4::uuid end`
 const MOVE = {
   name: 'deployment_move',
   text: `with was as (
-      select d.id, d.tenant_id, d.state, d.billing_action_suspended from cloud_deployments d
-      where d.id = $1::uuid and ${inScope(2)}
+      select d.id, d.tenant_id, d.state, d.billing_action_suspended, (
+        select e.id from cloud_deployment_events e where e.deployment_id = d.id order by e.id desc limit 1) as last_id
+      from cloud_deployments d where d.id = $1::uuid and ${inScope(2)}
     ), moved as (
-      update cloud_deployments d set state = $5, updated_at = $9 from was
+      update cloud_deployments d set state = $5, updated_at = ${AFTER_LAST_MOVE} from was
       where d.id = was.id and d.state = was.state and was.state = any($3::text[])
         and not ($10 and d.billing_action_suspended)
-      returning d.*, was.state as from_state
+      returning d.*, was.state as from_state, ${ID_AFTER_LAST} as event_id
     ), recorded as (
       insert into cloud_deployment_events (id, deployment_id, from_state, to_state, actor, actor_role, reason, created_at)
-      select $4::uuid, m.id, m.from_state, m.state, $6, $7, $8, m.updated_at from moved m returning *
+      select m.event_id, m.id, m.from_state, m.state, $6, $7, $8, m.updated_at from moved m returning *
     ), ${publishing(`select 'deployment.transitioned' as type, d.tenant_id, e.created_at as occurred_at,
         json_build_object('tenant_id', d.tenant_id, 'deployment', ${DEPLOYMENT_JSON}, 'event', ${EVENT_JSON}) as data
       from recorded e join moved d on d.id = e.deployment_id`)}, entry as (${MOVED_ENTRY.sql}),
     ${FOLLOWING.sql}
     select was.state as from_state, was.billing_action_suspended as suspended,
-      (select ${jsonOf(Deployment, 'm')}::text from moved m) as json, (select f.id from followed f) as followed
-    from was`,
+      m.event_id, m.updated_at as created_at, case when m.id is not null then ${jsonOf(Deployment, 'm')}::text end as json,
+      (select f.id from followed f) as followed
+    from was left join moved m on true`,
 }
 
 /** Undefined when there is no such deployment in the scope. */

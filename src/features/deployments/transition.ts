@@ -60,13 +60,13 @@ export function transitionDeployment(
     const move = { ...asked, from: movableFrom(to, mover), billing_action, subscription_status: status }
     const moved = await moveDeployment(tx, scopeOf(caller), move)
     if (!moved) throw notFound()
-    const { from_state: from, suspended, json, followed } = moved
+    const { from_state: from, suspended, json, followed, event_id, created_at } = moved
     if (!mayMove(from, to, mover)) throw refusedMove(from, to, mover, suspended)
     if (suspended && billing_action) throw billingSuspended(to)
     if (json === null) throw await lostRace(tx, caller, id, from, to)
     if (status !== null) await followDeployment(tx, id, status, asked.created_at, followed)
     const allowed = allowedTransitions(to, mover, suspended)
-    return { deployment: json, event: { ...asked, from_state: from }, allowed }
+    return { deployment: json, event: { ...asked, id: event_id, from_state: from, created_at }, allowed }
   })
 }
 

@@ -33,6 +33,8 @@ interface Begun {
   subscription: SubscriptionRow
   /** From when the change counts. */
   at: string
+  /** The caller's time, or that of the beginning where this node's clock is a little behind the one that dated it. */
+  now: string
 }
 
 async function begin(tx: Executor, now: Date, change: Change, pointer: string): Promise<Begun> {
@@ -41,10 +43,12 @@ async function begin(tx: Executor, now: Date, change: Change, pointer: string): 
   if (subscription.status === 'cancelled') throw invalid('The subscription is cancelled.')
   const at = timeOf(change.effectiveFrom, now, pointer)
   if (at < now.toISOString()) throw notAcceptable({ pointer, message: 'lies in the past' })
-  // Before its beginning there is nothing to change; and a clock that is a little behind does not reach back before it.
+  // Before its beginning there is nothing to change.
   const first = (await listTerms(tx, subscription.id))[0]!.valid_from
-  return { subscription, at: at > first ? at : first }
+  return { subscription, at: later(at, first), now: later(now.toISOString(), first) }
 }
+
+const later = (a: string, b: string): string => (a > b ? a : b)
 
 /** The time that a caller names. */
 export function timeOf(effectiveFrom: string | undefined, now: Date, pointer: string): string {
@@ -68,7 +72,7 @@ export async function changePlanVersion(
   previewMonth: PreviewMonth,
 ): Promise<object> {
   const { deploymentId, preview } = request
-  const { subscription, at } = await begin(tx, now, request, '/effective_from')
+  const { subscription, at, now: time } = await begin(tx, now, request, '/effective_from')
   const current = (await findVersion(tx, await versionInForce(tx, subscription.id, at)))!
   const target = await targetOf(tx, request, current.id)
   const agreed = new Set([current.currency, ...(await addonCurrencies(tx, subscription.id, at))])
@@ -90,10 +94,9 @@ export async function changePlanVersion(
     : null
   if (!preview && !(await holdsFrom(tx, subscription, target.id, at)))
     await setPlanVersion(tx, subscription.id, target.id, at)
-  if (!preview && at <= now.toISOString())
-    await noteVersion(tx, subscription.id, target.id, now.toISOString())
+  if (!preview && at <= time) await noteVersion(tx, subscription.id, target.id, time)
   return {
-    subscription: JSON.parse((await subscriptionJson(tx, deploymentId, now.toISOString()))!),
+    subscription: JSON.parse((await subscriptionJson(tx, deploymentId, time))!),
     preview,
     from: side(current),
     to: side(target),
