@@ -87,7 +87,14 @@ function forKysely(pglite: PGlite): ConstructorParameters<typeof PGliteDialect>[
   return {
     query: (text, values) => pglite._runExclusiveTransaction(() => run(text, values)),
     transaction: work =>
-      pglite.transaction(tx => work({ query: run, rollback: () => tx.rollback() } as never)),
+      pglite.transaction(tx => {
+        // As PGlite's own does: a statement that comes too late must not be taken for one by itself.
+        const query: typeof run = async (text, values) => {
+          if (tx.closed) throw new Error('the transaction has ended')
+          return run(text, values)
+        }
+        return work({ query, rollback: () => tx.rollback() } as never)
+      }),
     close: () => pglite.close(),
     get closed() {
       return pglite.closed
