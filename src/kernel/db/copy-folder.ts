@@ -1,5 +1,5 @@
 // A thread of its own that copies a folder: the thread that waits for it loads the service meanwhile. In Node's own threads,
-// by fs.promises, the same takes three times as long.
+// by fs.promises, the same takes three times the processor's time.
 import { cpSync } from 'node:fs'
 import { Worker, workerData } from 'node:worker_threads'
 
